@@ -84,7 +84,7 @@ def test_effects_that_nobody_declared_follow_the_approvals() -> None:
 
 
 def test_what_is_hidden_says_which_option_shows_it() -> None:
-    assert explain_withheld("notes:delete_note").endswith("--allow notes:delete_note shows it")
+    assert explain_withheld("notes:delete_note").endswith("allowing notes:delete_note shows it")
     assert "not shown" in explain_withheld("delete_note")
 
 

@@ -5,6 +5,7 @@ import datetime
 import decimal
 import enum
 import pathlib
+import re
 import subprocess
 import sys
 import uuid
@@ -16,6 +17,7 @@ import jsonschema_rs
 import pydantic
 import pytest
 
+from callwright.models.grammar import reduce_schema
 from callwright.tools.python.annotations import NoJsonForm, SchemaWriter, is_described, schema_of
 
 
@@ -81,7 +83,6 @@ INTEGER = {"type": "integer"}
         (decimal.Decimal, {"type": "number"}),
         (bytes, {"type": "string", "contentEncoding": "base64"}),
         (datetime.date, {"type": "string", "format": "date"}),
-        (datetime.datetime, {"type": "string", "format": "date-time"}),
         (uuid.UUID, {"type": "string", "format": "uuid"}),
         (pathlib.Path, STRING),
         (list, {"type": "array"}),
@@ -89,7 +90,7 @@ INTEGER = {"type": "integer"}
         (list[int], {"type": "array", "items": INTEGER}),
         (Sequence[str], {"type": "array", "items": STRING}),
         (Iterable[str], {"type": "array", "items": STRING}),
-        (set[int], {"type": "array", "items": INTEGER, "uniqueItems": True}),
+        (set[int], {"type": "array", "items": INTEGER}),  # what stands there twice is lost nowhere
         (tuple[int, ...], {"type": "array", "items": INTEGER}),
         (
             tuple[int, str],
@@ -160,6 +161,71 @@ INTEGER = {"type": "integer"}
 def test_types_become_schemas(annotation: Any, schema: dict[str, Any]) -> None:
     assert schema_of(annotation) == schema
     jsonschema_rs.meta.validate(schema_of(annotation))
+
+
+LOCAL_TIMES = [
+    "2026-05-01T10:00:00Z",
+    "2026-05-01T10:00:00.25+02:00",
+    "2026-05-01T10:00:00",
+    "2026-05-01T10:00",
+    "2026-05-01 10:00",
+    "2026-5-1 9:00",
+    "2026-05-01",
+    "20260501T1000",
+    "2026-W18-5T10",
+    "2026-05-01T10:00+0200",
+]
+NO_TIMES = ["tomorrow", "2026-05-01T25:00:00Z", "2026-05-01 at ten", "10:00", ""]
+
+
+class Booking(pydantic.BaseModel):
+    start: datetime.datetime = pydantic.Field(description="when it starts")
+    alarm: datetime.time | None = None
+    format: str = ""
+
+
+@pytest.mark.parametrize("annotation", [datetime.datetime, datetime.datetime | None])
+def test_a_moment_needs_no_offset(annotation: Any) -> None:
+    schema = schema_of(annotation)
+    jsonschema_rs.meta.validate(schema)
+    check = jsonschema_rs.validator_for(schema, validate_formats=True)
+    assert [text for text in LOCAL_TIMES if not check.is_valid(text)] == []
+    assert [text for text in [*NO_TIMES, 5] if check.is_valid(text)] == []
+    assert check.is_valid(None) == (annotation is not datetime.datetime)
+    assert "YYYY-MM-DDTHH:MM" in schema["description"]
+
+
+def test_a_decoder_may_end_a_moment_without_an_offset() -> None:
+    one, other = reduce_schema(schema_of(datetime.datetime))["anyOf"]
+    assert one == {"type": "string", "format": "date-time"}
+    assert re.search(other["pattern"], "2026-05-01T10:00")
+
+
+def test_a_time_of_day_has_a_form() -> None:
+    schema = schema_of(datetime.time)
+    assert all(jsonschema_rs.is_valid(schema, text) for text in ("9:00", "09:00", "09:00:30+02:00"))
+    assert not any(jsonschema_rs.is_valid(schema, text) for text in ("nine", "25:00", "9:00 PM"))
+
+
+def test_the_times_of_a_pydantic_model_need_no_offset_either() -> None:
+    schema = schema_of(Booking)
+    check = jsonschema_rs.validator_for(schema, validate_formats=True)
+    assert check.is_valid({"start": "2026-05-01T10:00", "alarm": "09:30", "format": "pdf"})
+    assert not check.is_valid({"start": "tomorrow"})
+    assert schema["properties"]["start"]["description"] == (
+        "when it starts (date and time, YYYY-MM-DDTHH:MM)"
+    )
+
+
+def test_a_description_leaves_the_form_that_a_type_asks_for() -> None:
+    @dataclasses.dataclass
+    class Talk:
+        length: datetime.timedelta = dataclasses.field(metadata={"description": "how long"})
+
+    assert schema_of(Talk)["properties"]["length"]["description"] == "how long (seconds)"
+    assert schema_of(Annotated[datetime.timedelta, "how long"])["description"] == (
+        "how long (seconds)"
+    )
 
 
 def test_dataclasses_bring_their_docstring_bounds_and_defaults() -> None:
@@ -235,6 +301,14 @@ def test_two_types_of_one_name_keep_their_own_definitions() -> None:
 def test_a_type_without_a_json_form_is_refused_by_name(annotation: Any) -> None:
     with pytest.raises(NoJsonForm, match="has no JSON form"):
         schema_of(annotation)
+
+
+def test_a_pydantic_model_without_a_schema_is_refused_by_name() -> None:
+    class Hook(pydantic.BaseModel):
+        call: Callable[[int], int]
+
+    with pytest.raises(NoJsonForm, match="Hook has no JSON form"):
+        schema_of(Hook)
 
 
 def test_whether_the_annotation_describes_is_known() -> None:

@@ -18,7 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.tools.python.annotations import schema_of
-from callwright.tools.python.conversion import NotConvertible, dump_value, load_value
+from callwright.tools.python.conversion import (
+    NotConvertible,
+    dump_result,
+    dump_value,
+    load_value,
+)
 
 
 class Unit(enum.Enum):
@@ -62,7 +67,17 @@ DAY = datetime.date(2026, 1, 2)
             "2026-01-02T03:04:05Z",
             datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC),
         ),
+        (datetime.datetime, "2026-01-02T03:04:05", datetime.datetime(2026, 1, 2, 3, 4, 5)),
+        (datetime.datetime, "2026-1-2 3:04", datetime.datetime(2026, 1, 2, 3, 4)),
+        (
+            datetime.datetime,
+            "2026-01-02T03:04:05.5",
+            datetime.datetime(2026, 1, 2, 3, 4, 5, 500000),
+        ),
+        (datetime.datetime, "2026-W01-5T03", datetime.datetime(2026, 1, 2, 3)),
+        (datetime.date, "2026-1-2", DAY),
         (datetime.time, "03:04", datetime.time(3, 4)),
+        (datetime.time, "3:04", datetime.time(3, 4)),
         (datetime.timedelta, 90, datetime.timedelta(seconds=90)),
         (
             uuid.UUID,
@@ -169,6 +184,48 @@ def test_what_json_cannot_carry_is_named() -> None:
     endless.append(endless)
     with pytest.raises(NotConvertible, match="holds itself"):
         dump_value(endless)
+
+
+class Order:
+    """Has no JSON form and no text."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+
+
+class Ticket(Order):
+    def __str__(self) -> str:
+        return f"ticket {self.text or 1 / 0}"
+
+
+class Parcel(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    weight: int
+    order: Any = None
+
+
+@pytest.mark.parametrize(
+    ("value", "json"),
+    [
+        (Ticket("A7"), "ticket A7"),
+        (Ticket(), "an object of Ticket, which has no JSON form"),
+        ([Order(), 1], ["an object of Order, which has no JSON form", 1]),
+        ({"ok": True, "ticket": Ticket("A7")}, {"ok": True, "ticket": "ticket A7"}),
+        (Parcel(weight=3), {"weight": 3, "order": None}),
+        (DAY, "2026-01-02"),
+    ],
+)
+def test_a_result_without_a_json_form_is_kept_as_its_text(value: Any, json: Any) -> None:
+    assert dump_result(value) == json
+
+
+def test_a_result_that_cannot_be_written_is_a_text_too() -> None:
+    endless: list[Any] = [1]
+    endless.append(endless)
+    assert dump_result(endless) == "[1, [...]]"
+    assert dump_result(Parcel(weight=3, order=Ticket("A7"))) == {"weight": 3, "order": "ticket A7"}
+    with pytest.raises(NotConvertible, match="Ticket has no JSON form"):
+        dump_value(Parcel(weight=3, order=Ticket("A7")))
 
 
 VALUES = st.builds(Stop, st.text(max_size=5), st.dates(), st.sampled_from(Unit))

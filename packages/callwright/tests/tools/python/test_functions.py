@@ -7,15 +7,25 @@ import functools
 import inspect
 import threading
 import types
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import jsonschema_rs
+import pydantic
 import pytest
 
+from callwright import CheckedCall, Gate, Orchestrator
+from callwright.agent.today import is_day_parameter
 from callwright.nouns.errors import CatalogError, Failure, ToolError
 from callwright.nouns.protocols import CALL_KEY, call_key
-from callwright.nouns.types import DESTRUCTIVE, READ, ToolOutput
+from callwright.nouns.types import DESTRUCTIVE, READ, WRITE, ToolCall, ToolOutput
+from callwright.planning.dag import plan_schema
+from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.value_judge import ValueJudge
+from callwright.schema.compiled import compiled_for
+from callwright.testing import ScriptedModel
+from callwright.tools.catalog import open_catalog
 from callwright.tools.python.functions import (
     FunctionSource,
     functions_of,
@@ -217,11 +227,293 @@ async def test_a_tool_that_exits_or_answers_for_itself_is_heard() -> None:
     assert await run(answer) == answer()
 
 
-async def test_a_result_without_a_json_form_is_a_failure() -> None:
-    def odd() -> Any:
-        return object()
+class Order:
+    """Has no JSON form."""
 
-    assert "cannot be written as JSON" in failed(await run(odd))
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def __str__(self) -> str:
+        return f"order of {self.title}"
+
+
+class Anonymous:
+    """Has neither a JSON form nor a text."""
+
+
+@pytest.mark.parametrize("made", [Order("Dune"), Anonymous()])
+async def test_a_write_whose_result_has_no_json_form_is_done_once(made: Any) -> None:
+    """It counted as not done, and the call was repaired and made again."""
+    done: list[int] = []
+
+    @tool(effects=WRITE)
+    def order_book(title: str, copies: int = 1) -> Any:
+        """Order a book."""
+        done.append(copies)
+        return made
+
+    said = {"statements": [{"text": "It is ordered.", "results": ["r1"]}], "missing": []}
+    model = ScriptedModel(
+        {
+            "bind": {"calls": [{"tool": "order_book", "arguments": {"title": "Dune"}}]},
+            "repair": {"arguments": {"title": "Dune", "copies": 2}},
+            "*": said,
+        }
+    )
+    run = await Orchestrator([order_book], model=model).run("Order the book Dune")
+    assert done == [1]
+    assert [(r.ok, r.failure) for r in run.results] == [(True, None)]
+    assert run.in_doubt == ()
+    assert "repair" not in [request.purpose for request in model.requests]
+
+
+async def test_a_result_without_a_json_form_is_kept_as_its_text() -> None:
+    def order(title: str) -> Any:
+        return {"order": Order(title), "copies": 1}
+
+    assert (await run(order, title="Dune")).content == {"order": "order of Dune", "copies": 1}
+
+
+async def test_a_function_that_fails_while_its_result_is_written_is_a_failure() -> None:
+    """The values are asked for after the function returned; what it did stays in doubt."""
+
+    def rows() -> Iterator[int]:
+        yield 1
+        raise RuntimeError("the connection broke")
+
+    output = await run(rows)
+    assert failed(output) == "RuntimeError: the connection broke"
+    assert output.failure is not None
+    assert not output.failure.not_done
+
+
+async def test_an_async_generator_is_collected_as_a_plain_one_is() -> None:
+    async def rows() -> AsyncIterator[int]:
+        yield 1
+        yield 2
+
+    assert (await run(rows)).content == [1, 2]
+
+
+async def test_arguments_that_do_not_fit_leave_no_doubt() -> None:
+    output = await run(weather, city="Rome", day="soon")
+    assert output.failure is not None
+    assert output.failure.not_done
+
+
+@tool(effects=DESTRUCTIVE)
+def hand_over(tenant: str, name: str, api_key: str = "none") -> str:
+    """Hand an account over.
+
+    Args:
+        name: whose account
+    """
+    return f"{tenant} {name} {api_key}"
+
+
+class Accounts:
+    @tool(effects=DESTRUCTIVE)
+    @staticmethod
+    def close(name: str) -> str:
+        """Close an account."""
+        return name
+
+    @tool(effects=READ)
+    @classmethod
+    def count(cls, name: str) -> int:
+        """Count accounts."""
+        return len(name)
+
+
+def test_a_partial_is_declared_as_the_function_behind_it() -> None:
+    made = tool_from_function(functools.partial(hand_over, "acme", api_key="secret"))
+    assert (made.tool.name, made.tool.effects) == ("hand_over", DESTRUCTIVE)
+    assert made.tool.effects.declared
+    assert made.tool.description == "Hand an account over."
+    assert made.tool.properties == {"name": {"type": "string", "description": "whose account"}}
+    assert made.tool.required == ("name",)
+    assert "secret" not in str(made.tool)
+
+
+def test_a_partial_may_be_declared_itself() -> None:
+    part = tool(name="hand_over_acme", effects=READ)(functools.partial(hand_over, "acme"))
+    assert tool_from_function(part).tool.name == "hand_over_acme"
+    assert tool_from_function(part).tool.effects == READ
+
+    @functools.wraps(part)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return part(*args, **kwargs)
+
+    @functools.wraps(functools.partial(hand_over, "acme"))
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return hand_over("acme", *args, **kwargs)
+
+    assert tool_from_function(wrapped).tool.name == "hand_over_acme"
+    assert tool_from_function(functools.partial(plain, api_key="k")).tool.effects == DESTRUCTIVE
+
+
+async def test_no_caller_replaces_what_a_partial_binds() -> None:
+    part = functools.partial(hand_over, api_key="secret", tenant="acme")
+    assert (await run(part, name="Ann")).content == "acme Ann secret"
+    assert "unknown argument 'tenant'" in failed(await run(part, name="Ann", tenant="evil"))
+
+    def send(text: str, **headers: str) -> Any:
+        return {"text": text, **headers}
+
+    part = functools.partial(send, api_key="secret")
+    assert (await run(part, text="hi", lang="de")).content == {
+        "text": "hi",
+        "lang": "de",
+        "api_key": "secret",
+    }
+    assert "unknown argument 'api_key'" in failed(await run(part, text="hi", api_key="mine"))
+
+
+async def test_the_outcome_of_a_partial_is_asked_for_with_what_it_binds() -> None:
+    def find(key: str, tenant: str, name: str) -> str:
+        return f"{key} {tenant} {name}"
+
+    @tool(effects=DESTRUCTIVE, outcome=find)
+    def close(tenant: str, name: str) -> str:
+        return f"{tenant} {name}"
+
+    made = tool_from_function(functools.partial(close, "acme"))
+    assert await made.ask("k1", {"name": "Ann"}) == ToolOutput("k1 acme Ann")
+
+
+async def test_a_destructive_partial_needs_approval() -> None:
+    """Its declaration was lost, and it ran unasked."""
+    done: list[str] = []
+
+    @tool(effects=DESTRUCTIVE)
+    def close(tenant: str, name: str) -> str:
+        """Close an account."""
+        done.append(f"{tenant} {name}")
+        return "ok"
+
+    model = ScriptedModel(
+        {
+            "bind": {"calls": [{"tool": "close", "arguments": {"name": "Ann"}}]},
+            "*": {"statements": [], "missing": []},
+        }
+    )
+    for function in (functools.partial(close, "acme"), Accounts.close):
+        run = await Orchestrator([function], model=model).run("Close the account of Ann")
+        assert (done, run.results) == ([], ())
+
+
+def test_a_mark_above_a_static_or_class_method_counts() -> None:
+    made = [tool_from_function(one).tool for one in (Accounts.close, Accounts.count)]
+    assert [(one.name, one.effects) for one in made] == [("close", DESTRUCTIVE), ("count", READ)]
+    assert Accounts.close("Ann") == "Ann"
+
+
+def test_the_code_of_a_partial_is_that_of_its_function() -> None:
+    async def place(function: Any) -> str:
+        source = FunctionSource([function])
+        (offered,) = await source.open()
+        return source.place(offered)
+
+    found = [asyncio.run(place(one)) for one in (hand_over, functools.partial(hand_over, "acme"))]
+    assert found[0] == found[1] != ""
+
+
+async def test_a_moment_arrives_as_it_was_said() -> None:
+    def plan(when: datetime.datetime, alarm: datetime.time, who: set[str]) -> str:
+        return repr((when, alarm, sorted(who)))
+
+    gate = Gate([tool_from_function(plan).tool])
+    given = {"when": "2026-05-01T10:00:00", "alarm": "9:00", "who": ["Ann", "Ann"]}
+    checked = gate.check(ToolCall("1", "plan", given))
+    assert isinstance(checked, CheckedCall)
+    assert not checked.edits
+    found = await run(plan, **checked.arguments)
+    assert found.content == repr(
+        (datetime.datetime(2026, 5, 1, 10, 0), datetime.time(9, 0), ["Ann"])
+    )
+    refused = gate.check(ToolCall("1", "plan", {**given, "when": "tomorrow"}))
+    assert not isinstance(refused, CheckedCall)
+    assert "YYYY-MM-DDTHH:MM" in refused.message
+
+
+@pytest.mark.parametrize("value", ["2031-02-17T10:00:00Z", "2031-02-17T10:00", "2031-02-17"])
+def test_an_invented_moment_is_known_as_one(value: str) -> None:
+    """A moment has no format of its own any more; its day is judged as before."""
+
+    @tool(effects=WRITE)
+    def plan(when: datetime.datetime) -> None: ...
+
+    made = tool_from_function(plan).tool
+    node = compiled_for(made).root.property("when")
+    assert node is not None
+    for said, holds in (("Plan the meeting", False), (f"Plan it on {value[:10]}", True)):
+        judge = ValueJudge(ProvenanceIndex("", [said]), [said], tool=made)
+        assert judge.holds("when", value, node) is holds
+    assert is_day_parameter(made)
+
+
+def test_a_plan_may_give_a_moment_by_reference() -> None:
+    def plan(when: datetime.datetime, alarm: datetime.time) -> None: ...
+
+    schema = plan_schema([tool_from_function(plan).tool])
+    steps = schema["properties"]["steps"]["items"]["anyOf"]
+    given = {"when": "${1.start}", "alarm": "${1.alarm}"}
+    arguments = steps[0]["properties"]["arguments"]
+    assert jsonschema_rs.is_valid(arguments, given)
+
+
+def test_a_field_as_a_default_describes_its_parameter() -> None:
+    def mail(
+        to: str = pydantic.Field(description="whom", pattern="@"),
+        copies: int = pydantic.Field(1, ge=1, le=9),
+        tags: list[str] = pydantic.Field(default_factory=list, description="tags"),
+        note: str = pydantic.Field(None, max_length=5),  # type: ignore[assignment]
+    ) -> None:
+        """Send a mail.
+
+        Args:
+            to: to whom
+            copies: how many
+        """
+
+    made = tool_from_function(mail).tool
+    assert made.required == ("to",)
+    assert made.properties == {
+        "to": {"type": "string", "description": "whom", "pattern": "@"},
+        "copies": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 9,
+            "default": 1,
+            "description": "how many",
+        },
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "tags"},
+        "note": {"type": ["string", "null"], "maxLength": 5},
+    }
+
+
+async def test_a_call_gets_the_value_of_a_field_and_never_the_field() -> None:
+    def mail(
+        to: str = pydantic.Field(description="whom"),
+        copies: int = pydantic.Field(1, ge=1),
+        tags: list[str] = pydantic.Field(default_factory=list),
+        note: str = pydantic.Field(None),  # type: ignore[assignment]
+        /,
+        day: datetime.date = pydantic.Field(datetime.date(2026, 1, 2)),
+    ) -> Any:
+        tags.append("sent")
+        return [to, copies, tags, note, day]
+
+    for _ in range(2):
+        assert (await run(mail, to="Ann")).content == ["Ann", 1, ["sent"], None, "2026-01-02"]
+    given = await run(mail, to="Ann", copies=2, tags=["a"], note=None, day="2026-01-03")
+    assert given.content == ["Ann", 2, ["a", "sent"], None, "2026-01-03"]
+    assert "'to' is missing" in failed(await run(mail, copies=2))
+
+    def named(to: str = pydantic.Field(description="whom")) -> str:
+        return to
+
+    assert "'to'" in failed(await run(named))
 
 
 async def test_positional_only_and_further_keywords_are_bound() -> None:
@@ -312,6 +604,10 @@ def spread(a: int, b: int = 2, *rest: float, c: str = "c", **more: bool) -> list
     return [a, b, list(rest), c, more]
 
 
+def unreadable(day: datetime.Missing) -> None:  # type: ignore[name-defined]
+    """Its annotation names what the module does not hold."""
+
+
 def placed(a: int = 1, b: int = 2, /, c: int = 3) -> list[int]:
     return [a, b, c]
 
@@ -359,6 +655,41 @@ async def test_a_function_that_cannot_be_a_tool_costs_only_itself() -> None:
     assert "desk: function 'odd': parameter 'connection'" in source.problems[0]
     with pytest.raises(CatalogError, match="'connection'"):
         await FunctionSource([odd]).open()
+
+
+async def test_what_cannot_be_a_tool_is_a_problem_of_the_catalog() -> None:
+    def odd(connection: threading.Thread) -> None: ...
+
+    async with open_catalog(FunctionSource([spread, odd, unreadable])) as catalog:
+        assert [tool.name for tool in catalog] == ["spread"]
+        one, other = catalog.problems
+    assert "function 'odd': parameter 'connection': Thread has no JSON form" in one
+    assert "function 'unreadable': an annotation of 'unreadable' cannot be resolved" in other
+
+
+async def test_two_functions_of_one_name_in_one_source_are_named() -> None:
+    second = tool(name="spread")(functools.partial(placed))
+    with pytest.raises(CatalogError, match="two functions are called 'spread'"):
+        await FunctionSource([spread, second]).open()
+    both = FunctionSource([spread, second])
+    async with open_catalog([both, placed], strict=False) as catalog:
+        assert [tool.name for tool in catalog] == ["placed"]
+        assert "two functions are called 'spread'" in catalog.problems[0]
+
+
+@pytest.mark.parametrize("marked", ["search", READ, 5, len, "x".upper, threading.Lock()])
+def test_what_is_no_function_is_refused_where_it_is_marked(marked: Any) -> None:
+    """LangChain's ``@tool("search")`` ended in an AttributeError of a str."""
+    with pytest.raises(CatalogError, match="@tool cannot mark") as error:
+        tool(marked)
+    assert "@tool(name='search'" in error.value.hint
+
+
+@pytest.mark.parametrize("name", ["bad name!", "9lives", "a" * 129, " ", "weather\n"])
+def test_a_name_that_no_model_can_call_is_refused(name: str) -> None:
+    with pytest.raises(CatalogError, match="no model can call"):
+        tool(name=name)
+    tool(name="weather.v2:of-city/now")
 
 
 def test_a_function_may_say_what_it_undoes() -> None:

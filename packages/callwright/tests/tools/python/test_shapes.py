@@ -35,6 +35,14 @@ class Level(enum.Enum):
     ODD = (1, 2)
 
 
+def unknown_member(a: dataclasses.Missing) -> None:  # type: ignore[name-defined]
+    """Its annotation names what the module does not hold."""
+
+
+def no_expression(a: "a b") -> None:  # type: ignore[valid-type]  # noqa: F722
+    """Its annotation is no Python."""
+
+
 def undefined(a: Missing) -> None:  # type: ignore[name-defined]  # noqa: F821
     """Its annotation names nothing."""
 
@@ -82,3 +90,7 @@ def test_enum_members_are_written_by_value_or_by_name() -> None:
 def test_an_annotation_that_cannot_be_resolved_is_named() -> None:
     with pytest.raises(CatalogError, match=r"'undefined' cannot be resolved.*Missing"):
         hints_of(undefined)
+    with pytest.raises(CatalogError, match="'unknown_member' cannot be resolved"):
+        hints_of(unknown_member)
+    with pytest.raises(CatalogError, match="'no_expression' cannot be resolved"):
+        hints_of(no_expression)

@@ -40,8 +40,8 @@ def is_destructive(tool: Tool) -> bool:
 
 
 def explain_withheld(reference: str) -> str:
-    """Why a tool is not shown, and what shows it. ``reference``: how ``--allow`` names it."""
-    return f"destructive, and nobody can approve it: not shown; --allow {reference} shows it"
+    """Why a tool is not shown, and what shows it. ``reference``: the name that ``allow`` takes."""
+    return f"destructive, and nobody can approve it: not shown; allowing {reference} shows it"
 
 
 def rank_by_request(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:

@@ -30,6 +30,22 @@ from callwright.tools.python.shapes import (
     resolve_alias,
 )
 
+_CLOCK = r"([01]?\d|2[0-3])(:?[0-5]\d(:?[0-5]\d([.,]\d+)?)?)?(Z|[+-]\d\d(:?\d\d){0,2})?"
+_DATE = r"\d{4}-?(\d\d?-?\d\d?|W\d\d(-?\d)?)"
+
+
+def _build_form(about: str, *forms: JsonObject) -> JsonObject:
+    """The schema of a text in one of several forms. These stand below it, so that its values are
+    judged by what they say, as those of a plain text. Its types are a list, so that a plan does not
+    take it for a plain text and allows a reference beside it.
+    """
+    return {
+        "type": ["string"],
+        "description": about,
+        "anyOf": [{"type": "string", **form} for form in forms],
+    }
+
+
 PLAIN: dict[Any, JsonObject] = {
     Any: {},
     object: {},
@@ -42,9 +58,13 @@ PLAIN: dict[Any, JsonObject] = {
     decimal.Decimal: {"type": "number"},
     bytes: {"type": "string", "contentEncoding": "base64"},
     bytearray: {"type": "string", "contentEncoding": "base64"},
-    datetime.datetime: {"type": "string", "format": "date-time"},
+    datetime.datetime: _build_form(
+        "date and time, YYYY-MM-DDTHH:MM",
+        {"format": "date-time"},
+        {"pattern": f"^{_DATE}([Tt ]{_CLOCK})?$"},
+    ),
     datetime.date: {"type": "string", "format": "date"},
-    datetime.time: {"type": "string", "description": "time of day, HH:MM or HH:MM:SS"},
+    datetime.time: _build_form("time of day, HH:MM or HH:MM:SS", {"pattern": f"^T?{_CLOCK}$"}),
     datetime.timedelta: {"type": "number", "description": "seconds"},
     uuid.UUID: {"type": "string", "format": "uuid"},
     pathlib.Path: {"type": "string"},
@@ -52,9 +72,12 @@ PLAIN: dict[Any, JsonObject] = {
     dict: {"type": "object"},
     list: {"type": "array"},
     tuple: {"type": "array"},
-    set: {"type": "array", "uniqueItems": True},
-    frozenset: {"type": "array", "uniqueItems": True},
+    set: {"type": "array"},
+    frozenset: {"type": "array"},
 }
+FORMS = frozenset({None, *(schema.get("description") for schema in PLAIN.values())})
+"""Descriptions that are a type's own. What somebody says of a value stands before them."""
+_LOCAL = {"date-time": PLAIN[datetime.datetime], "time": PLAIN[datetime.time]}
 _BOUNDS = {
     "gt": "exclusiveMinimum",
     "ge": "minimum",
@@ -126,10 +149,8 @@ class SchemaWriter:
                 "minItems": len(parts),
                 "maxItems": len(parts),
             }
-        if origin in SEQUENCES:
+        if origin in SEQUENCES or origin in SETS:
             return {"type": "array", "items": self.schema(args[0])}
-        if origin in SETS:
-            return {"type": "array", "items": self.schema(args[0]), "uniqueItems": True}
         if origin in MAPPINGS:
             return self._mapping(*args)
         return self._named(annotation)
@@ -186,8 +207,8 @@ class SchemaWriter:
         for f in fields:
             schema = self.schema(f.annotation)
             text = f.description or about.parameters.get(f.name, "")
-            if text and "$ref" not in schema:
-                schema.setdefault("description", text)
+            if text and "$ref" not in schema and schema.get("description") in FORMS:
+                describe(schema, text)
             properties[f.name] = with_default(schema, f.default)
         made: JsonObject = {"type": "object", "properties": properties}
         required = [f.name for f in fields if f.required]
@@ -200,7 +221,10 @@ class SchemaWriter:
         """Its own schema; definitions join ours, but for those that are not recursive: they are
         written in place.
         """
-        schema: JsonObject = model.model_json_schema()
+        try:
+            schema: JsonObject = model.model_json_schema()
+        except Exception:  # a field's type has no schema, or its name nothing behind it
+            _raise_no_json_form(model)
         inner: JsonObject = schema.pop("$defs", {})
         recursive: JsonObject = {}
         made = _inline_references(schema, inner, recursive, ())
@@ -228,7 +252,7 @@ def add_annotations(schema: JsonObject, metadata: tuple[Any, ...]) -> JsonObject
             else getattr(item, "description", getattr(item, "documentation", None))
         )
         if isinstance(text, str) and text:
-            schema["description"] = text
+            describe(schema, text)
         for part in (item, *(getattr(item, "metadata", None) or ())):
             _add_bounds(schema, part)
         examples = getattr(item, "examples", None)
@@ -245,6 +269,12 @@ def _get_plain_schema(annotation: Any) -> JsonObject | None:
     except TypeError:  # ``Annotated`` may hold what cannot be hashed
         return None
     return None if found is None else dict(found)
+
+
+def describe(schema: JsonObject, text: str) -> None:
+    """Give a schema a description. The form that its type asks for stays behind it."""
+    form = schema.get("description")
+    schema["description"] = f"{text} ({form})" if form and form in FORMS else text
 
 
 def is_described(annotation: Any) -> bool:
@@ -303,9 +333,13 @@ def _any_of(schemas: list[JsonObject]) -> JsonObject:
         return {"type": [s["type"] for s in unique]}
     null = {"type": "null"}
     rest = [s for s in unique if s != null]
-    if len(rest) == 1 and null in unique and isinstance(rest[0].get("type"), str):
-        nullable = {**rest[0], "type": [rest[0]["type"], "null"]}
-        return {**nullable, "enum": [*nullable["enum"], None]} if "enum" in nullable else nullable
+    if len(rest) == 1 and null in unique and "type" in rest[0]:
+        kinds = rest[0]["type"]
+        nullable = {**rest[0], "type": [*(kinds if isinstance(kinds, list) else [kinds]), "null"]}
+        for keyword, none in (("enum", None), ("anyOf", null)):
+            if keyword in nullable:
+                nullable[keyword] = [*nullable[keyword], none]
+        return nullable
     return {"anyOf": unique}
 
 
@@ -316,7 +350,8 @@ def _inline_references(node: Any, inner: JsonObject, out: JsonObject, path: tupl
         return node
     name = str(node.get("$ref", "")).removeprefix("#/$defs/")
     if name not in inner:
-        return {key: _inline_references(value, inner, out, path) for key, value in node.items()}
+        made = {key: _inline_references(value, inner, out, path) for key, value in node.items()}
+        return _allow_local_times(made)
     if name in path or name in out:
         out.setdefault(name, {})
         return node
@@ -325,6 +360,18 @@ def _inline_references(node: Any, inner: JsonObject, out: JsonObject, path: tupl
         out[name] = made
         return node
     return {**made, **{k: v for k, v in node.items() if k != "$ref"}}
+
+
+def _allow_local_times(node: JsonObject) -> JsonObject:
+    """pydantic's schema of a time asks for an offset; its times need none."""
+    form = _LOCAL.get(node["format"]) if node.get("type") == "string" and "format" in node else None
+    if form is None:
+        return node
+    about = node.get("description")
+    made = {key: value for key, value in node.items() if key != "format"} | form
+    if about:
+        describe(made, about)
+    return made
 
 
 def _rename_references(node: Any, names: dict[str, str]) -> Any:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import base64
 import collections.abc as abc
+import contextlib
 import dataclasses
 import datetime
 import decimal
 import enum
 import math
 import pathlib
+import re
 import typing
 import uuid
 from collections.abc import Callable
@@ -29,6 +31,8 @@ from callwright.tools.python.shapes import (
 )
 
 _MAX_DEPTH = 200
+_TEXT_CHARS = 2_000
+_LONE_DIGIT = re.compile(r"(?<![\d.,])\d(?!\d)")
 
 
 class NotConvertible(ValueError):
@@ -55,9 +59,30 @@ def load_value(annotation: Any, value: Json) -> Any:
     return _load_container(annotation, cls, args, value)
 
 
-def dump_value(value: Any, _depth: int = 0) -> Json:
-    """The JSON form of what a function returned. Raises NotConvertible naming the type that has
-    none.
+def dump_result(value: Any) -> Json:
+    """The JSON form of what a function returned. Whatever has none is kept as its text."""
+    try:
+        return dump_value(value, _write_as_text)
+    except NotConvertible:
+        return _write_as_text(value)
+
+
+def _refuse(value: Any) -> Json:
+    raise NotConvertible(f"a {type(value).__qualname__} has no JSON form")
+
+
+def _write_as_text(value: Any) -> Json:
+    """The text that a class gives its objects; a note where that is an address, or fails."""
+    with contextlib.suppress(Exception):
+        text = str(value)[:_TEXT_CHARS]
+        if text and " at 0x" not in text:
+            return text
+    return f"an object of {type(value).__qualname__}, which has no JSON form"
+
+
+def dump_value(value: Any, otherwise: Callable[[Any], Json] = _refuse, _depth: int = 0) -> Json:
+    """The JSON form of a value. ``otherwise`` writes parts that have none; without it they raise
+    NotConvertible, as does what is nested too deep.
     """
     if _depth > _MAX_DEPTH:
         raise NotConvertible("the result is nested too deep, or holds itself")
@@ -70,33 +95,34 @@ def dump_value(value: Any, _depth: int = 0) -> Json:
     for kind, writer in _WRITERS:
         if isinstance(value, kind):
             return writer(value)
-    return _dump_container(value, _depth + 1)
+    return _dump_container(value, otherwise, _depth + 1)
 
 
-def _dump_container(value: Any, depth: int) -> Json:
+def _dump_container(value: Any, otherwise: Callable[[Any], Json], depth: int) -> Json:
+    def dump(part: Any) -> Json:
+        return dump_value(part, otherwise, depth)
+
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
+        try:
+            return value.model_dump(mode="json")
+        except ValueError:  # pydantic cannot write one of its fields
+            return dump(dict(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            f.name: dump_value(getattr(value, f.name), depth) for f in dataclasses.fields(value)
-        }
+        return {f.name: dump(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if hasattr(value, "_asdict"):
-        return dump_value(value._asdict(), depth)
+        return dump(value._asdict())
     if isinstance(value, abc.Mapping):
-        return {_to_key_text(k): dump_value(v, depth) for k, v in value.items()}
+        return {_to_key_text(dump(k)): dump(v) for k, v in value.items()}
     if isinstance(value, abc.Set):
-        return sorted(
-            (dump_value(v, depth) for v in value), key=lambda v: (type(v).__name__, str(v))
-        )
+        return sorted(map(dump, value), key=lambda v: (type(v).__name__, str(v)))
     if isinstance(value, abc.Iterable) and not isinstance(value, type):
-        return [dump_value(v, depth) for v in value]
+        return list(map(dump, value))
     if hasattr(value, "item") and callable(value.item):  # numpy scalars
-        return dump_value(value.item(), depth)
-    raise NotConvertible(f"a {type(value).__qualname__} has no JSON form")
+        return dump(value.item())
+    return otherwise(value)
 
 
-def _to_key_text(key: Any) -> str:
-    plain = dump_value(key)
+def _to_key_text(plain: Json) -> str:
     if isinstance(plain, str):
         return plain
     return (
@@ -232,6 +258,18 @@ def _make_text_reader(make: Callable[[str], Any], what: str) -> Callable[[Any], 
     return read
 
 
+def _make_iso_reader(kind: Any, what: str) -> Callable[[Any], Any]:
+    """Reads ISO 8601, also where a month, a day or an hour has one digit."""
+
+    def read(text: str) -> Any:
+        try:
+            return kind.fromisoformat(text)
+        except ValueError:
+            return kind.fromisoformat(_LONE_DIGIT.sub(r"0\g<0>", text))
+
+    return _make_text_reader(read, what)
+
+
 def _load_decimal(value: Any) -> decimal.Decimal:
     try:
         if isinstance(value, str):
@@ -253,11 +291,9 @@ _READERS: dict[type, Callable[[Any], Any]] = {
     decimal.Decimal: _load_decimal,
     bytes: _make_text_reader(lambda v: base64.b64decode(v, validate=True), "base64"),
     bytearray: _make_text_reader(lambda v: bytearray(base64.b64decode(v, validate=True)), "base64"),
-    datetime.datetime: _make_text_reader(
-        datetime.datetime.fromisoformat, "a date and time (ISO 8601)"
-    ),
-    datetime.date: _make_text_reader(datetime.date.fromisoformat, "a date (YYYY-MM-DD)"),
-    datetime.time: _make_text_reader(datetime.time.fromisoformat, "a time (HH:MM)"),
+    datetime.datetime: _make_iso_reader(datetime.datetime, "a date and time (ISO 8601)"),
+    datetime.date: _make_iso_reader(datetime.date, "a date (YYYY-MM-DD)"),
+    datetime.time: _make_iso_reader(datetime.time, "a time (HH:MM)"),
     datetime.timedelta: lambda v: datetime.timedelta(seconds=_load_float(v)),
     uuid.UUID: _make_text_reader(uuid.UUID, "a UUID"),
     pathlib.Path: _make_text_reader(pathlib.Path, "a path"),

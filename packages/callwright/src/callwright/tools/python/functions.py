@@ -14,27 +14,38 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, TypeVar, cast, overload
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, overload
 
 from callwright.nouns.errors import CallwrightError, CatalogError, Failure
 from callwright.nouns.protocols import NotDone
 from callwright.nouns.types import UNKNOWN, Effects, JsonObject, Tool, ToolOutput
 from callwright.tools.python.annotations import (
+    FORMS,
     NoJsonForm,
     SchemaWriter,
+    describe,
     is_described,
     schema_of,
     with_default,
 )
-from callwright.tools.python.conversion import NotConvertible, dump_value, load_value
+from callwright.tools.python.conversion import NotConvertible, dump_result, load_value
 from callwright.tools.python.docstrings import Docstring, parse_docstring
 from callwright.tools.python.raised import Ended, failure_of, is_interrupt
 from callwright.tools.python.shapes import hints_of
+from callwright.tools.python.signatures import (
+    add_fields,
+    get_default,
+    is_field,
+    make_default,
+    read_signature,
+    skip_partials,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 _MARK = "__callwright_tool__"
 _MESSAGE_CHARS = 500
+_NAME = re.compile(r"[^\W\d][\w.\-:/]{0,127}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +93,14 @@ def tool(
     :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the call took
     effect, ``NOT_DONE`` if it surely did not, None if it cannot tell. ``compensates``: the name of the
     tool of which this one undoes calls; answers mention it, and nobody calls it unasked. Raises
-    CatalogError for effects of another type.
+    CatalogError for effects of another type, a name that no model can call, and what is no
+    function.
     """
+    if name and _NAME.fullmatch(name) is None:
+        raise CatalogError(
+            f"no model can call a tool of the name {name!r}",
+            hint="use letters, digits, _ - . : and /, a letter first, at most 128 in all",
+        )
     if not isinstance(effects, Effects):
         raise CatalogError(
             f"effects={effects!r} of a tool are no Effects",
@@ -92,7 +109,17 @@ def tool(
 
     def mark(marked: F) -> F:
         declared = Declaration(name, description, effects, output_schema, outcome, compensates)
-        setattr(marked, _MARK, declared)
+        target = marked.__func__ if isinstance(marked, staticmethod | classmethod) else marked
+        try:
+            setattr(target, _MARK, declared)
+        except (AttributeError, TypeError):
+            raise CatalogError(
+                f"@tool cannot mark {marked!r}",
+                hint=(
+                    "name what you declare, as in @tool(name='search', effects=READ), and put it"
+                    " above a def; a method is marked in its class"
+                ),
+            ) from None
         return marked
 
     return mark(function) if function is not None else mark
@@ -107,11 +134,13 @@ class FunctionTool:
     signature: inspect.Signature
     hints: dict[str, Any] = field(default_factory=dict)
     outcome: Callable[..., Any] | None = None
+    bound: dict[str, Any] = field(default_factory=dict, repr=False)  # by partials: may be secret
 
     async def ask(self, key: str, arguments: JsonObject) -> ToolOutput | NotDone | None:
         """Return the outcome of a call; None if the function cannot tell, or fails."""
         if self.outcome is None:
             return None
+        arguments = self.bound | arguments
         try:
             if _is_async(self.outcome):
                 found = await self.outcome(key, **arguments)
@@ -120,23 +149,23 @@ class FunctionTool:
             return (
                 found
                 if found is None or isinstance(found, ToolOutput | NotDone)
-                else ToolOutput(dump_value(found))
+                else ToolOutput(dump_result(found))
             )
         except Exception:  # a question that fails leaves the call in doubt
             return None
 
     async def run(self, arguments: JsonObject) -> ToolOutput:
+        """Call the function. What returned counts as done: a result without a JSON form is kept as
+        its text.
+        """
         try:
             bound = self._bind(arguments)
         except (ValueError, TypeError) as error:
-            return _build_failure(f"the arguments do not fit: {error}")
+            said = f"the arguments do not fit: {error}"
+            return ToolOutput(failure=Failure("tool_error", said[:_MESSAGE_CHARS], not_done=True))
         try:
             result = await self._call(bound)
-            return result if isinstance(result, ToolOutput) else ToolOutput(dump_value(result))
-        except NotConvertible as error:
-            return _build_failure(
-                f"the tool ran, but its result cannot be written as JSON: {error}"
-            )
+            return result if isinstance(result, ToolOutput) else ToolOutput(dump_result(result))
         except (
             Exception,
             SystemExit,
@@ -150,6 +179,8 @@ class FunctionTool:
         if _is_async(self.function):
             return await self.function(*bound.args, **bound.kwargs)
         result = await run_in_thread(functools.partial(self.function, *bound.args, **bound.kwargs))
+        if inspect.isasyncgen(result):
+            return [item async for item in result]
         return await result if inspect.isawaitable(result) else result
 
     def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
@@ -161,24 +192,24 @@ class FunctionTool:
         spreads = any(p.kind is p.VAR_POSITIONAL and left.get(p.name) for p in parameters)
         for parameter in parameters:
             if parameter.kind is parameter.VAR_KEYWORD:
-                named |= {
-                    key: self._load(parameter.name, key, value) for key, value in left.items()
-                }
-                left = {}
+                further = [key for key in left if key not in self.bound]
+                named |= {key: self._load(parameter.name, key, left.pop(key)) for key in further}
                 continue
             given = parameter.name in left
             value = (
                 self._load(parameter.name, parameter.name, left.pop(parameter.name))
                 if given
-                else parameter.default
+                else make_default(parameter)
             )
             if parameter.kind is parameter.VAR_POSITIONAL:
                 rest = value if given else []
-            elif parameter.kind is parameter.POSITIONAL_ONLY or (
+                continue
+            if value is parameter.empty:
+                raise NotConvertible(f"{parameter.name!r} is missing")
+            given = given or is_field(parameter.default)
+            if parameter.kind is parameter.POSITIONAL_ONLY or (
                 spreads and parameter.kind < parameter.VAR_POSITIONAL
             ):
-                if value is parameter.empty:
-                    raise NotConvertible(f"{parameter.name!r} is missing")
                 placed.append((value, given))
             elif given:
                 named[parameter.name] = value
@@ -189,7 +220,7 @@ class FunctionTool:
         return self.signature.bind(*(value for value, _ in placed), *rest, **named)
 
     def _load(self, parameter: str, key: str, value: Any) -> Any:
-        if value is None and self.signature.parameters[parameter].default is None:
+        if value is None and get_default(self.signature.parameters[parameter]) is None:
             return None
         try:
             hint = self.hints.get(parameter, Any)
@@ -237,12 +268,12 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
     """Read a function's signature, annotations and docstring. Raises CatalogError naming what has
     no JSON form.
     """
-    declared: Declaration = getattr(function, _MARK, None) or Declaration()
+    declared = _find_declaration(function)
     name = declared.name or _name_of(function)
-    about = parse_docstring(inspect.getdoc(function))
+    about = parse_docstring(inspect.getdoc(skip_partials(function, "__doc__")))
     try:
-        signature = _get_signature(function)
-        hints = hints_of(_find_annotated(function))
+        signature, bound = read_signature(function)
+        hints = add_fields(signature, hints_of(_find_annotated(function)))
         made = Tool(
             name=name,
             description=declared.description or about.summary,
@@ -254,7 +285,7 @@ def tool_from_function(function: Callable[..., Any], *, source: str = "") -> Fun
         )
     except CatalogError as error:
         raise CatalogError(f"function {name!r}: {error.message}", hint=error.hint) from None
-    return FunctionTool(made, function, signature, hints, declared.outcome)
+    return FunctionTool(made, function, signature, hints, declared.outcome, bound)
 
 
 def functions_of(module: ModuleType) -> tuple[Callable[..., Any], ...]:
@@ -338,7 +369,7 @@ class FunctionSource:
         """The function's code: one that was repaired is another."""
         found = self._tools.get(tool.name)
         try:
-            return inspect.getsource(inspect.unwrap(found.function)) if found else ""
+            return inspect.getsource(inspect.unwrap(skip_partials(found.function))) if found else ""
         except (OSError, TypeError):  # made by a program, or in C
             return ""
 
@@ -346,22 +377,19 @@ class FunctionSource:
         """Nothing is held."""
 
 
-def _get_signature(function: Any) -> inspect.Signature:
-    try:
-        return inspect.signature(function)
-    except (ValueError, TypeError) as error:
-        raise CatalogError(
-            f"its signature cannot be read: {error}", hint="wrap it in a Python function"
-        ) from None
-
-
-def _build_failure(message: str) -> ToolOutput:
-    return ToolOutput(failure=Failure("tool_error", message[:_MESSAGE_CHARS], not_done=True))
+def _find_declaration(function: Any) -> Declaration:
+    """The mark of a function, of what it wraps, or of what is behind a partial."""
+    while function is not None:
+        found = getattr(function, _MARK, None)
+        if isinstance(found, Declaration):
+            return found
+        is_partial = isinstance(function, functools.partial)
+        function = function.func if is_partial else getattr(function, "__wrapped__", None)
+    return Declaration()
 
 
 def _is_async(function: Any) -> bool:
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = skip_partials(function)
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         type(function).__call__
     )
@@ -371,16 +399,14 @@ def _find_annotated(function: Any) -> Any:
     """Return the object that holds the annotations: behind partials, and in ``__call__`` of
     callable objects.
     """
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = skip_partials(function)
     if inspect.isfunction(function) or inspect.ismethod(function):
         return inspect.unwrap(function)
     return function.__init__ if inspect.isclass(function) else type(function).__call__
 
 
 def _name_of(function: Any) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = skip_partials(function, "__name__")
     name = getattr(function, "__name__", "")
     if name == "<lambda>":
         raise CatalogError(
@@ -405,9 +431,12 @@ def _input_schema(
             continue
         text = about.parameters.get(parameter.name)
         if text and not is_described(hints.get(parameter.name)):
-            schema["description"] = text
+            describe(schema, text)
         properties[parameter.name] = schema
-        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
+        if (
+            get_default(parameter) is parameter.empty
+            and parameter.kind is not parameter.VAR_POSITIONAL
+        ):
             required.append(parameter.name)
     made: JsonObject = {"type": "object", "properties": properties}
     made |= {"required": required} if required else {}
@@ -427,14 +456,13 @@ def _parameter_schema(
         raise CatalogError(
             f"parameter {parameter.name!r}: {error.message}", hint=error.hint
         ) from None
-    return (
-        schema if parameter.default is parameter.empty else with_default(schema, parameter.default)
-    )
+    return with_default(schema, get_default(parameter))
 
 
 def _lacks_none(annotation: Any, parameter: inspect.Parameter) -> bool:
     """``x: int = None`` takes null, whatever it says."""
-    return parameter.default is None and isinstance(annotation, type)
+    plain = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    return get_default(parameter) is None and isinstance(plain, type)
 
 
 def _output_schema(hints: dict[str, Any], about: Docstring) -> JsonObject | None:
@@ -447,8 +475,6 @@ def _output_schema(hints: dict[str, Any], about: Docstring) -> JsonObject | None
         return None
     if not schema:
         return None
-    return (
-        {**schema, "description": about.returns}
-        if about.returns and "description" not in schema
-        else schema
-    )
+    if about.returns and schema.get("description") in FORMS:
+        describe(schema, about.returns)
+    return schema

@@ -9,7 +9,6 @@ class leaves it open, a message that names an argument or its value concerns tha
 from __future__ import annotations
 
 import builtins
-import functools
 import json
 import re
 import signal
@@ -19,6 +18,7 @@ from typing import Any
 
 from callwright.nouns.errors import Failure, FailureKind, ToolError
 from callwright.nouns.types import JsonObject, iter_scalars
+from callwright.tools.python.signatures import skip_partials
 
 _MESSAGE_CHARS = 500
 _REFUSING = (ValueError, AssertionError)
@@ -66,11 +66,9 @@ def is_interrupt(error: BaseException) -> bool:
         or threading.current_thread() is not threading.main_thread()
     ):
         return False
-    handler: Any = signal.getsignal(signal.SIGINT)
+    handler: Any = skip_partials(signal.getsignal(signal.SIGINT))
     if handler is signal.default_int_handler:
         return True  # it leaves no trace: better stopped once too often than not at all
-    while isinstance(handler, functools.partial):
-        handler = handler.func
     code = getattr(handler, "__code__", None)
     place = error.__traceback__
     while place is not None and place.tb_frame.f_code is not code:
@@ -99,8 +97,7 @@ def _is_its_own(kind: type[BaseException], function: Callable[..., Any]) -> bool
     """Return True if the exception class belongs to this function: it is defined in the same
     package, not in a library.
     """
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = skip_partials(function)
     home = getattr(function, "__module__", None) or type(function).__module__
     return (
         kind.__module__ != builtins.__name__

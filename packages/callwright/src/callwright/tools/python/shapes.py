@@ -74,7 +74,9 @@ def hints_of(owner: Any) -> dict[str, Any]:
     """Resolved annotations. Raises CatalogError naming the one that cannot be resolved."""
     try:
         return typing.get_type_hints(owner, include_extras=True)
-    except NameError as error:
+    except TypeError:
+        return {}
+    except Exception as error:  # the text of an annotation is a program
         raise CatalogError(
             f"an annotation of {getattr(owner, '__qualname__', owner)!r} cannot be resolved:"
             f" {error}",
@@ -83,8 +85,6 @@ def hints_of(owner: Any) -> dict[str, Any]:
                 " inside a function"
             ),
         ) from None
-    except TypeError:
-        return {}
 
 
 def resolve_alias(annotation: Any) -> Any:
