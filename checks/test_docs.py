@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import ast
 import builtins
+import pydoc
 import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+import callwright
 import draw_pictures
 import write_cli_pages
+from callwright import tools
 from callwright.nouns.model_profile import load_profiles
 from docs_site import OUTSIDE, list_pages, rewrite_links
 
@@ -142,6 +145,14 @@ def test_the_pictures_show_what_the_proxy_and_a_run_do() -> None:
     assert not stale, "run python checks/draw_pictures.py"
 
 
+def test_every_name_that_is_exported_stands_on_the_page_of_the_python_interface() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    assert not [name for name in named if pydoc.locate(name) is None]
+    missing = {*callwright.__all__, *tools.__all__} - {name.rpartition(".")[2] for name in named}
+    assert not sorted(missing)
+
+
 def test_every_file_that_the_paper_map_names_exists() -> None:
     text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:\w+/)+[\w.]*)`", text):
@@ -192,16 +203,20 @@ def list_sentences(page: str) -> list[str]:
     ]
 
 
+def read_prose(page: Path) -> str:
+    """The text of a page without the lines that the site fills in from docstrings."""
+    return re.sub(r"^::: .*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
 def test_the_readme_and_the_guides_can_be_finished() -> None:
-    counts = {page: len(page.read_text(encoding="utf-8").split()) for page in GUIDES}
+    counts = {page: len(read_prose(page).split()) for page in GUIDES}
     assert counts.pop(ROOT / "README.md") <= README_WORDS
     assert sum(counts.values()) <= GUIDE_WORDS, counts
 
 
 @pytest.mark.parametrize("path", GUIDES, ids=lambda p: p.name)
 def test_a_sentence_has_at_most_25_words(path: Path) -> None:
-    page = RULES.sub("", path.read_text(encoding="utf-8"))
-    page = re.sub(r"^::: .*$", "", page, flags=re.MULTILINE)  # filled in by the site
+    page = RULES.sub("", read_prose(path))
     words = {one: len(re.findall(r"[^\W_][\w'-]*", one)) for one in list_sentences(page)}
     assert not [one for one, count in words.items() if count > MOST_WORDS]
 

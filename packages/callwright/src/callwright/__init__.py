@@ -32,6 +32,7 @@ from callwright.nouns.errors import (
     PlanError,
     ToolError,
     TraceError,
+    TrustError,
     Violation,
     WeightsError,
 )
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         RunEvent,
         RunFinished,
     )
+    from callwright.agent.safety.consent import Proposal
     from callwright.models import open_model
     from callwright.nouns.protocols import NOT_DONE, call_key
     from callwright.planning import open_planner
@@ -83,6 +85,7 @@ if TYPE_CHECKING:
     from callwright.repair.refinement import refine
     from callwright.repair.result import Refinement
     from callwright.tools.catalog import Catalog, open_catalog
+    from callwright.tools.lists.chat_messages import calls_to_wire, messages_from_wire
     from callwright.tools.lists.tools import tools_from_wire
     from callwright.tools.python.functions import tool
 
@@ -103,6 +106,7 @@ _LATER = {
     "NOT_DONE": "callwright.nouns.protocols",
     "Orchestrator": "callwright.agent.orchestrator",
     "Persistence": "callwright.agent.options",
+    "Proposal": "callwright.agent.safety.consent",
     "QuestionAsked": "callwright.agent.run_events",
     "Refinement": "callwright.repair.result",
     "Refusal": "callwright.repair.gate",
@@ -113,6 +117,8 @@ _LATER = {
     "ToolSelection": "callwright.agent.options",
     "TypedRun": "callwright.agent.run",
     "call_key": "callwright.nouns.protocols",
+    "calls_to_wire": "callwright.tools.lists.chat_messages",
+    "messages_from_wire": "callwright.tools.lists.chat_messages",
     "open_catalog": "callwright.tools.catalog",
     "open_model": "callwright.models",
     "open_planner": "callwright.planning",
@@ -161,6 +167,7 @@ __all__ = [
     "Persistence",
     "Plan",
     "PlanError",
+    "Proposal",
     "QuestionAsked",
     "Refinement",
     "Refusal",
@@ -180,11 +187,14 @@ __all__ = [
     "ToolSelection",
     "Trace",
     "TraceError",
+    "TrustError",
     "TypedRun",
     "Usage",
     "Violation",
     "WeightsError",
     "call_key",
+    "calls_to_wire",
+    "messages_from_wire",
     "open_catalog",
     "open_model",
     "open_planner",

@@ -57,6 +57,12 @@ def test_names_that_nobody_knows_are_kept_for_the_gate() -> None:
     assert parse_calls('{"name": "g", "arguments": {}}', TOOLS).calls[0].tool == "g"
 
 
+def test_python_in_a_fence_that_calls_no_offered_tool_is_code() -> None:
+    text = '```python\nprint("hello")\n```'
+    found = parse_calls(text, TOOLS)
+    assert (found.calls, found.text, found.dialect) == ((), text, "")
+
+
 @given(st.text(alphabet="{}[]\"':,\\\nActionInput: <tool_call>/`name12", max_size=120))
 def test_no_text_makes_it_crash(text: str) -> None:
     parse_calls(text, TOOLS)

@@ -32,6 +32,7 @@ TOOLS = [
 def test_a_name_means_the_offered_one_that_it_resembles(name: str, meant: str) -> None:
     assert ToolVocabulary(TOOLS).means(name) == meant
     assert ToolVocabulary(TOOLS).calls(name) is bool(meant)
+    assert ToolVocabulary(TOOLS, unknown=True).offers(name) is bool(meant)
 
 
 def test_any_name_counts_where_nothing_is_offered_or_it_is_asked_for() -> None:

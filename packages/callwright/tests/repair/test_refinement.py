@@ -182,6 +182,79 @@ def test_an_example_that_names_no_tool_stays_in_the_text() -> None:
     assert found.abstained
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```python\nprint("hello")\n```',
+        "```python\nprint(delete_file(path='/tmp/a'))\n```",
+        "```js\nplot({a: 1})\n```",
+        '```json\n{"name": "Ann", "age": 3}\n```',
+        "Here it is:\n```python\nfly_home(city='Oslo')\n```",
+    ],
+)
+def test_code_and_data_that_call_no_tool_stay_text(text: str) -> None:
+    found = refine(text, TOOLS, query="Show me a hello world")
+    assert (found.calls, found.text, found.violations) == ((), text, ())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<tool_call>{"name": "fly_home", "arguments": {"city": "Oslo"}}</tool_call>',
+        '{"name": "fly_home", "arguments": {"city": "Oslo"}}',
+        '```json\n{"name": "fly_home", "arguments": {"city": "Oslo"}}\n```',
+        '[fly_home(city="Oslo")]',
+        'Action: fly_home\nAction Input: {"city": "Oslo"}',
+        {"functionCall": {"name": "fly_home", "args": {"city": "Oslo"}}},
+    ],
+)
+def test_a_call_of_a_tool_that_does_not_exist_is_reported(source: Any) -> None:
+    found = refine(source, TOOLS, query="Fly me home")
+    assert [call.tool for call in found.calls] == ["fly_home"]
+    assert [v.kind for v in found.violations] == ["unknown_tool"]
+
+
+def test_a_call_of_an_offered_tool_counts_beside_other_code() -> None:
+    code = "```python\nprint('I look')\nget_weather(city='Oslo')\n```"
+    found = refine(code, TOOLS, query="Weather in Oslo?")
+    assert [call.tool for call in found.calls] == ["get_weather"]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": "My city is Oslo."}],
+        [{"role": "user", "content": [{"type": "text", "text": "My city is Oslo."}]}],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "1", "content": "city: Oslo"}],
+            },
+            Message("user", "The weather there?"),
+        ],
+    ],
+)
+def test_the_conversation_may_be_given_as_apis_have_it(messages: Any) -> None:
+    call = {"name": "get_weather", "arguments": {"town": "Oslo"}}
+    found = refine([call], TOOLS, messages=messages)
+    assert found.calls[0].arguments == {"city": "Oslo"}
+    assert found.abstained == ()
+
+
+def test_a_message_of_no_known_form_is_refused_by_its_place() -> None:
+    with pytest.raises(ConfigError, match="message 1 is of no known form") as raised:
+        refine("Hi.", TOOLS, messages=[Message("user", "Hi."), {"content": "x"}])
+    assert "'role'" in str(raised.value.hint)
+
+
+def test_the_calls_of_another_client_go_back_in_the_form_they_came_in() -> None:
+    block = {"type": "tool_use", "id": "t1", "name": "getWeather", "input": {"City": "Oslo"}}
+    found = refine({"content": [block]}, TOOLS, query="Weather in Oslo?")
+    assert callwright.calls_to_wire(found.calls, api="anthropic") == [
+        {**block, "name": "get_weather", "input": {"city": "Oslo"}}
+    ]
+
+
 def test_rungs_are_optional_and_known() -> None:
     call = ToolCall("1", "getWeather", {"city": "Oslo"})
     assert refine([call], TOOLS, rungs=()).calls == (call,)

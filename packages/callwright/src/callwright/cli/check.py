@@ -106,7 +106,7 @@ def _read_calls(row: JsonObject) -> tuple[ToolCall, ...]:
     try:
         found = read_source(row, ()).calls
     except ConfigError as error:
-        raise BadLine(error.message) from None
+        raise BadLine(f"{error.message}; write {_FORMS}") from None
     if not found:
         raise BadLine(f"there is no call in this: write {_FORMS}")
     return found

@@ -115,6 +115,10 @@ class ToolVocabulary:
         """Return True if a call of this name counts when only its shape says that it is a call."""
         if self.unknown:
             return (0 < len(name) <= MAX_NAME and "\n" not in name) or name in self.tools
+        return self.offers(name)
+
+    def offers(self, name: str) -> bool:
+        """Return True if this name is one that a reply was offered, at least nearly."""
         return name == FINISH or bool(self.means(name))
 
     def schema(self, name: str) -> JsonObject:

@@ -13,11 +13,15 @@ from callwright.parsing.formats.objects import read_label
 
 FORMS = (
     "a text, an OpenAI message ({'content', 'tool_calls'}), an Anthropic message ({'content':"
-    " [blocks]}), a Responses answer ({'output': [items]}), one tool call or a list of them, or a"
-    " list of ToolCall"
+    " [blocks]}), a Responses answer ({'output': [items]}), Gemini's ({'candidates': […]}) or"
+    " Bedrock's ({'output': {'message'}}), one tool call or a list of them, or a list of ToolCall"
 )
 
 _CALLS = ("tool_use", "function_call")  # types of what is a call in a list of other things
+_HOLDERS = ("function", "functionCall", "function_call", "toolUse")  # members that hold a call
+_ANSWERS = ("choices", "candidates", "message")  # what holds the message in a whole answer
+_CONTENTS = ("output", "content", "parts")  # text or a list; Bedrock and Gemini: what holds it
+_MEMBERS = ("role", "tool_calls", "function_call")  # of a message without content
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +59,52 @@ def _from_text(text: str, tools: Sequence[Tool]) -> Reading:
 
 
 def _from_message(message: Mapping[str, Any], tools: Sequence[Tool]) -> Reading:
-    if isinstance(message.get("choices"), list) and message["choices"]:
-        return _from_message(message["choices"][0].get("message") or {}, tools)
-    if isinstance(message.get("message"), Mapping):
-        return _from_message(message["message"], tools)
-    if _is_call(message):
-        return Reading((_parse_call(message, 0),), "", "native")
-    content = (
-        message["output"] if isinstance(message.get("output"), list) else message.get("content")
-    )
+    reply = _unwrap_answer(message)
+    content = next((reply[k] for k in _CONTENTS if isinstance(reply.get(k), str | list)), None)
+    if content is None and _is_call(reply):
+        return Reading((_parse_call(reply, 0),), "", "native")
     text, blocks = (content, []) if isinstance(content, str) else _split_content(content)
-    listed = message.get("tool_calls")
+    listed = reply.get("tool_calls")
     native = [*(listed if isinstance(listed, list) else []), *blocks]
-    if isinstance(message.get("function_call"), Mapping):
-        native.append(message["function_call"])
+    if isinstance(reply.get("function_call"), Mapping):
+        native.append(reply["function_call"])
     if native:
         return Reading(tuple(_parse_call(c, i) for i, c in enumerate(native)), text, "native")
+    if not any(key in message for key in (*_ANSWERS, *_CONTENTS, *_MEMBERS)):
+        raise ConfigError(
+            f"there is no call in this and no text: {str(dict(message))[:80]}", hint=f"give {FORMS}"
+        )
     return _from_text(text, tools)
 
 
+def _unwrap_answer(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message in the whole answer of an API, the first of several; a message as it is."""
+    for key in (*_ANSWERS, *_CONTENTS):
+        inner = answer.get(key)
+        if key in _ANSWERS and isinstance(inner, list) and inner:
+            inner = inner[0]
+        if isinstance(inner, Mapping):
+            return _unwrap_answer(inner)
+    return answer
+
+
 def _is_call(item: Mapping[str, Any]) -> bool:
-    """Return True if this is one call: of ``tool_calls``, a block of Anthropic's, an item of
-    Responses, or a plain one.
-    """
-    if isinstance(item.get("function"), Mapping) or item.get("type") in _CALLS:
-        return True
-    return "name" in item and any(
-        key in item for key in ("arguments", "parameters", "input", "args")
+    """Return True if this is one call: as an API marks it, or a plain one."""
+    return _is_marked(item) or (
+        "name" in item and any(key in item for key in ("arguments", "parameters", "input", "args"))
     )
+
+
+def _is_marked(item: Mapping[str, Any]) -> bool:
+    """Return True if this is a call of ``tool_calls``, a block of Anthropic's or Bedrock's, an item
+    of Responses, or a part of Gemini's.
+    """
+    return item.get("type") in _CALLS or _get_holder(item) is not item
+
+
+def _get_holder(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The member of a call that holds its name and arguments; where there is none, the call."""
+    return next((item[key] for key in _HOLDERS if isinstance(item.get(key), Mapping)), item)
 
 
 def _split_content(content: Any) -> tuple[str, list[Any]]:
@@ -91,26 +113,26 @@ def _split_content(content: Any) -> tuple[str, list[Any]]:
     for part in content if isinstance(content, list) else []:
         if isinstance(part, str):
             texts.append(part)
-        elif isinstance(part, Mapping) and part.get("type") in _CALLS:
+        elif isinstance(part, Mapping) and _is_marked(part):
             blocks.append(part)
         elif isinstance(part, Mapping) and part.get("type") == "message":
             text, inner = _split_content(part.get("content"))
             texts.append(text)
             blocks += inner
         elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+            texts.append("" if part.get("thought") else part["text"])  # Gemini marks its thoughts
     return "".join(texts), blocks
 
 
 def _parse_call(raw: Any, place: int) -> ToolCall:
-    """One call in OpenAI's, Anthropic's or a plain form."""
+    """One call in the form of any of the APIs, or a plain one."""
     if isinstance(raw, ToolCall):
         return raw
     if not isinstance(raw, Mapping):
         raise ConfigError(
             f"call {place} is a {type(raw).__name__}, not an object", hint=f"give {FORMS}"
         )
-    inner = raw["function"] if isinstance(raw.get("function"), Mapping) else raw
+    inner = _get_holder(raw)
     name = next(
         (
             inner[k]
@@ -130,9 +152,7 @@ def _parse_call(raw: Any, place: int) -> ToolCall:
         given = {}
     arguments = given if isinstance(given, dict | str) else to_canonical_json(given)
     slot = read_label(dict(raw))
+    ids = (part.get(key) for part in (raw, inner) for key in ("call_id", "id", "toolUseId"))
     return ToolCall(
-        str(raw.get("call_id") or raw.get("id") or slot or f"call_{place + 1}"),
-        name,
-        arguments,
-        slot,
+        str(next(filter(None, ids), slot or f"call_{place + 1}")), name, arguments, slot
     )

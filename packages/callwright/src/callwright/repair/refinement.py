@@ -25,6 +25,7 @@ from callwright.repair.rule import Rule, reply_rule
 from callwright.repair.rules.argument_repair import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
+from callwright.tools.lists.chat_messages import messages_from_wire
 
 RUNGS = ("rules", "sequence")
 UNMARKED = frozenset(
@@ -38,18 +39,19 @@ def refine(
     tools: Sequence[Tool],
     *,
     query: str = "",
-    messages: Sequence[Message] = (),
+    messages: Sequence[Message | Mapping[str, Any]] = (),
     rungs: Collection[str] = RUNGS,
     settings: Settings | None = None,
 ) -> Refinement:
     """Make the calls of a reply right, without a model: no I/O, deterministic, never raises for
     what a model wrote.
 
-    ``source``: a text, an OpenAI or Anthropic message, or a list of calls. ``query`` is the user's
-    request, ``messages`` the conversation before the reply (either may do; without both, no value
-    is filled in or doubted). ``rungs``: "rules", "sequence", both or none (then the reply is only
-    read). A reply without calls has none afterwards. Raises ConfigError for an unknown rung, a
-    source of another form, or tools that are no :class:`~callwright.nouns.types.Tool`.
+    ``source``: a text, a message or an answer of OpenAI's, Anthropic's, Gemini's or Bedrock's API,
+    or a list of calls. ``query`` is the user's request, ``messages`` the conversation before the
+    reply, also in OpenAI's or Anthropic's form (either may do; without both, no value is filled in
+    or doubted). ``rungs``: "rules", "sequence", both or none (then the reply is only read). A reply
+    without calls has none afterwards. Raises ConfigError for an unknown rung, a source or a message
+    of another form, or tools that are no :class:`~callwright.nouns.types.Tool`.
     """
     other = next((tool for tool in tools if not isinstance(tool, Tool)), None)
     if other is not None:
@@ -63,7 +65,7 @@ def refine(
         raise ConfigError(
             f"there is no rung {sorted(unknown)[0]!r}", hint=f"rungs: {', '.join(RUNGS)}"
         )
-    reading = read_source(source, tools)
+    earlier, reading = messages_from_wire(messages), read_source(source, tools)
     if not reading.calls:
         return Refinement((), reading.text, dialect=reading.dialect, truncated=reading.truncated)
     drafts = Drafts(reading.calls, turn=BEFORE_CALLS)
@@ -71,7 +73,7 @@ def refine(
     if strange:
         drafts.apply(Change(diagnostics=strange))
         return _build_refinement(reading, drafts)
-    situation = RepairContext(tools, query, messages, settings)
+    situation = RepairContext(tools, query, earlier, settings)
     context = ReplyContext(situation, reading.calls, is_triggered)
     if "rules" in rungs:
         run_without_questions(run_rules(CALL_RULES, drafts, context))

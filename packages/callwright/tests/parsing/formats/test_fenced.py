@@ -28,6 +28,16 @@ def test_python_calls_of_offered_tools_in_a_fence() -> None:
     assert calls("```tool_code\nf(a='x')\n```") == [("f", {"a": "x"})]
 
 
+def test_python_that_calls_no_offered_tool_is_code_whatever_names_count() -> None:
+    for code in ("print('x')", "h(a='x')", "h(a='x')\nprint(1)", "h(a='x"):
+        text = f"```python\n{code}\n```"
+        assert rest(text, unknown=True) == text
+    assert calls("```python\nprint('x')\nf(a=1)\n```", unknown=True) == [
+        ("print", "'x'"), ("f", {"a": 1}),
+    ]  # fmt: skip
+    assert calls('```json\n{"name": "h", "arguments": {}}\n```', unknown=True) == [("h", {})]
+
+
 def test_tags_in_a_fence() -> None:
     text = f"```tool_call\n<tool_call>{CALL}</tool_call>\n```"
     assert (calls(text), rest(text)) == (F, "")

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
-from callwright.nouns.types import ToolCall
+import pytest
+
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import Message, ToolCall
 from callwright.tools.lists import chat_messages as chat
 
 
@@ -70,6 +74,98 @@ def test_messages_are_read_and_strange_ones_left_out() -> None:
     ]
     assert found[1].tool_calls == (ToolCall("1", "t", "{}"),)
     assert found[2].tool_call_id == "1"
+
+
+def test_a_conversation_is_read_in_both_forms_and_messages_stay_what_they_are() -> None:
+    own = Message("system", "Be brief.")
+    chat_form: list[Any] = [
+        own,
+        {"role": "user", "content": "a?"},
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "1", "function": {"name": "t", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "content": "r"},
+        {"role": "user", "content": "b?"},
+    ]
+    blocks_form: list[Any] = [
+        own,
+        {"role": "user", "content": [{"type": "text", "text": "a?"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "tool_use", "id": "1", "name": "t", "input": {}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "1",
+                    "content": [{"type": "text", "text": "r"}],
+                }
+            ],
+        },
+        {"role": "user", "content": [{"type": "text", "text": "b?"}]},
+    ]
+    read = chat.messages_from_wire(blocks_form)
+    assert read[0] is own
+    assert read == (
+        own,
+        Message("user", "a?"),
+        Message("assistant", "", (ToolCall("1", "t", {}),)),
+        Message("tool", "r", tool_call_id="1"),
+        Message("user", "b?"),
+    )
+    assert [(m.role, m.content, m.tool_call_id) for m in chat.messages_from_wire(chat_form)] == [
+        (m.role, m.content, m.tool_call_id) for m in read
+    ]
+
+
+def test_results_come_before_what_the_user_says_with_them() -> None:
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "r"}
+    said = {"type": "text", "text": "and now?"}
+    read = chat.messages_from_wire([MappingProxyType({"role": "user", "content": [result, said]})])
+    assert [(m.role, m.content) for m in read] == [("tool", "r"), ("user", "and now?")]
+
+
+@pytest.mark.parametrize("other", ["hello", {"content": "x"}, {"role": "robot"}, None, 7])
+def test_what_is_no_message_is_refused_by_its_place(other: Any) -> None:
+    with pytest.raises(ConfigError, match="message 1 is of no known form"):
+        chat.messages_from_wire([Message("user", "a"), other])
+
+
+def test_calls_are_written_as_the_apis_have_them_and_read_back() -> None:
+    calls = (ToolCall("1", "t", {"a": "ü"}), ToolCall("2", "u", '{"b": 1}'))
+    written = chat.calls_to_wire(calls)
+    assert written[0] == {
+        "id": "1",
+        "type": "function",
+        "function": {"name": "t", "arguments": '{"a": "ü"}'},
+    }
+    assert [c.tool for c in chat.read_calls(written)] == ["t", "u"]
+    blocks = chat.calls_to_wire(calls, api="anthropic")
+    assert blocks[1] == {"type": "tool_use", "id": "2", "name": "u", "input": {"b": 1}}
+    (read,) = chat.messages_from_wire([{"role": "assistant", "content": blocks}])
+    assert [(c.id, c.tool, c.arguments) for c in read.tool_calls] == [
+        ("1", "t", {"a": "ü"}),
+        ("2", "u", {"b": 1}),
+    ]
+
+
+def test_arguments_that_are_no_object_are_written_without_a_loss() -> None:
+    cut = ToolCall("1", "t", '{"a": ')
+    assert chat.calls_to_wire([cut])[0]["function"]["arguments"] == '{"a": '
+    (block,) = chat.calls_to_wire([cut], api="anthropic")
+    assert block["input"] == {"_unreadable": '{"a": '}
+
+
+def test_an_unknown_api_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match="'cohere'") as raised:
+        chat.calls_to_wire([], api="cohere")  # type: ignore[arg-type]
+    assert "anthropic" in str(raised.value.hint)
 
 
 def test_a_call_is_two_deltas_with_one_index() -> None:

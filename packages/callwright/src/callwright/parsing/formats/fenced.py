@@ -1,5 +1,5 @@
 """Calls in Markdown code fences: JSON, Python, or another family's tags, whatever the fence says
-that it holds.
+that it holds. Python without a call of an offered tool is code, whatever names count elsewhere.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
     yield from tape.take(_INFO, 32)
     char = yield from tape.space()
     block = Block("fenced")
-    python = _may_begin_name(char, offer)
+    python, closed = _may_begin_name(char, offer), ""
     while char and (yield from _take_item(tape, offer, block, char)):
-        if (yield from tape.closing(FENCES)):
-            return block
+        if closed := (yield from tape.closing(FENCES)):
+            break
         ahead = yield from tape.glance()
         char = tape.text[tape.at + ahead] if ahead >= 0 else ""
         if char == ",":
@@ -39,7 +39,9 @@ def read(tape: Scanner, offer: ToolVocabulary, marker: str) -> Reading:
             break
         if char:
             tape.at += ahead
-    if block.calls and not block.calls[-1].truncated:
+    if python and not any(offer.offers(call.tool) for call in block.calls):
+        return None
+    if block.calls and not closed and not block.calls[-1].truncated:
         block.calls[-1].problems.append("the closing fence is missing")
     return block if block.calls or block.reason else None
 

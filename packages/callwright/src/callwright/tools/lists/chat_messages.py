@@ -1,15 +1,18 @@
 """OpenAI's chat completions: requests read into our types, calls written as messages and deltas
 (API reference of ``/v1/chat/completions``). What is not understood is left out here and stays as it
-is in the body.
+is in the body. :func:`messages_from_wire` and :func:`calls_to_wire` are for other programs: they
+know Anthropic's messages too, and refuse what is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from callwright.nouns.errors import CatalogError
+from callwright.jsontext import parse_object
+from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import Json, JsonObject, Message, Role, Tool, ToolCall
 from callwright.tools.lists.tools import tool_from_wire
 
@@ -115,8 +118,8 @@ def content_text(content: Json) -> str:
     return ""
 
 
-def _read_message(raw: Json) -> Message | None:
-    role = _ROLES.get(str(raw.get("role"))) if isinstance(raw, dict) else None
+def _read_message(raw: Any) -> Message | None:
+    role = _ROLES.get(str(raw.get("role"))) if isinstance(raw, Mapping) else None
     if role is None:
         return None
     return Message(
@@ -138,6 +141,71 @@ def read_calls(raw: Json) -> tuple[ToolCall, ...]:
             kept = arguments if isinstance(arguments, str | dict) else ""
             made.append(ToolCall(str(entry.get("id") or ""), function["name"], kept))
     return tuple(made)
+
+
+def messages_from_wire(raw: Iterable[Message | Mapping[str, Any]]) -> tuple[Message, ...]:
+    """The messages of a conversation in OpenAI's chat form or Anthropic's; a Message stays what it
+    is. Raises ConfigError that names the place of anything else.
+
+    Results that Anthropic puts into a message of the user become messages of their own, before it.
+    """
+    made: list[Message] = []
+    for place, entry in enumerate(raw):
+        read = entry if isinstance(entry, Message) else _read_message(entry)
+        if read is None:
+            raise ConfigError(
+                f"message {place} is of no known form: {str(entry)[:80]}",
+                hint="a message is a Message, or an object with a 'role' and 'content' as OpenAI's"
+                " chat completions and Anthropic's messages have it",
+            )
+        content = entry.get("content") if isinstance(entry, Mapping) else ""
+        blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+        results = [
+            Message("tool", content_text(b.get("content")), (), str(b.get("tool_use_id") or ""))
+            for b in blocks
+            if b.get("type") == "tool_result"
+        ]
+        calls = [
+            ToolCall(str(b.get("id") or ""), str(b.get("name") or ""), b["input"])
+            for b in blocks
+            if b.get("type") == "tool_use" and isinstance(b.get("input"), dict)
+        ]
+        said = replace(read, tool_calls=(*read.tool_calls, *calls)) if calls else read
+        made += [*results, said] if said.content or not results else results
+    return tuple(made)
+
+
+def calls_to_wire(
+    calls: Iterable[ToolCall], api: Literal["openai", "anthropic"] = "openai"
+) -> list[JsonObject]:
+    """The calls as a message holds them: the entries of ``tool_calls`` in OpenAI's chat form, or
+    the ``tool_use`` blocks of ``content`` in Anthropic's. Raises ConfigError for another API.
+
+    Anthropic takes objects alone: arguments that are none stand as a text under ``_unreadable``.
+    """
+    written = [
+        (
+            c,
+            c.arguments
+            if isinstance(c.arguments, str)
+            else json.dumps(c.arguments, ensure_ascii=False),
+        )
+        for c in calls
+    ]
+    if api == "openai":
+        return [render_call(call, text) for call, text in written]
+    if api != "anthropic":
+        raise ConfigError(f"calls are not written for {api!r}", hint="APIs: openai, anthropic")
+    given = [(call, parse_object(text)) for call, text in written]
+    return [
+        {
+            "type": "tool_use",
+            "id": call.id,
+            "name": call.tool,
+            "input": found if isinstance(found, dict) else {"_unreadable": found},
+        }
+        for call, found in given
+    ]
 
 
 def render_call(call: ToolCall, arguments: str) -> JsonObject:

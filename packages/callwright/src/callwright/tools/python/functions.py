@@ -87,8 +87,9 @@ def tool(
 ) -> F | Callable[[F], F]:
     """Mark a function as a tool. The function itself stays as it is and can be called as before.
 
-    ``effects``: say ``effects=READ`` for what only reads; otherwise the worst is assumed and calls
-    are not repeated. ``outcome``: after a crash, asked what became of a call: ``outcome(key,
+    ``effects``: say ``effects=READ`` for what only reads. A tool that declares none is called
+    without approval, unless its name or description says that it deletes or overwrites; after a
+    final result, an equal call is not made again in that turn. ``outcome``: after a crash, asked what became of a call: ``outcome(key,
     **arguments)``, plain or async, with the idempotency key that ran as
     :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the call took
     effect, ``NOT_DONE`` if it surely did not, None if it cannot tell. ``compensates``: the name of the
