@@ -59,6 +59,8 @@ def test_every_keyword_that_stood_alone_is_listed() -> None:
         ("model_profile", "interaction"),
         ("simulator", "selection"),
         ("probing", "selection"),
+        ("ask", "safety"),
+        ("secrets", "persistence"),
     }
     grouped = {(one.name, name) for name, kind in groups.items() for one in fields(kind)}
     assert listed == grouped - never_alone

@@ -38,7 +38,7 @@ FLAT: dict[str, Any] = {
     "on_text": print,
     "on_reply": print,
 }
-GROUPED = ("probing", "simulator")  # came after that version
+GROUPED = ("probing", "simulator", "ask", "secrets")  # came after that version
 DIRECT = {
     "instructions": "Be brief.",
     "model_profile": "large",
@@ -81,7 +81,7 @@ def test_it_goes_before_that_of_the_group() -> None:
 
 def test_an_option_that_there_never_was_is_refused() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        Orchestrator([], colour="red")
+        Orchestrator([], colour="red")  # type: ignore[call-arg]
 
 
 def test_the_groups_are_given_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
@@ -104,8 +104,9 @@ async def test_both_ways_do_the_same() -> None:
     grouped = Orchestrator(
         [fake_source(wipe())], model=ScriptedModel(script), safety=Safety(dry_run=True)
     )
+    model, old = ScriptedModel(script), {"dry_run": True}
     with pytest.warns(DeprecationWarning, match="dry_run"):
-        flat = Orchestrator([fake_source(wipe())], model=ScriptedModel(script), dry_run=True)
+        flat = Orchestrator([fake_source(wipe())], model=model, **old)  # type: ignore[arg-type]
     one, other = await grouped.run("Wipe a."), await flat.run("Wipe a.")
     assert one.skips
     assert (one.skips, one.results, one.answer) == (other.skips, other.results, other.answer)
@@ -119,3 +120,31 @@ def test_a_shortlist_or_trials_choose_the_tools(shortlist: Any, trials: Any, siz
     assert (None if chosen is None else chosen.size) == size
     with pytest.raises(ConfigError, match="at least one tool"):
         ToolSelection(shortlist=0).shortlisting()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"limits": {"seconds": 3}}, "limits takes Limits(…), and was given a dict"),
+        ({"safety": {"dry_run": True}}, "safety takes Safety(…), and was given a dict"),
+        ({"persistence": "runs"}, "persistence takes Persistence(…), and was given a str"),
+    ],
+)
+def test_a_group_of_another_type_is_a_clear_error(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Orchestrator([], **options)
+    assert caught.value.message == said
+
+
+@pytest.mark.parametrize("only", ["weather", [1]])
+def test_tools_are_named_by_a_list_of_texts(only: Any) -> None:
+    with pytest.raises(ConfigError, match="only takes a list of texts"):
+        ToolSelection(only)
+
+
+@pytest.mark.parametrize("secrets", ["hunter2-hunter2", ["hun"]])
+def test_secrets_that_could_not_be_removed_are_refused_and_not_shown(secrets: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Persistence(secrets=secrets)
+    assert "hun" not in str(caught.value)
+    assert "hunter2" not in repr(Persistence(secrets=["hunter2"]))

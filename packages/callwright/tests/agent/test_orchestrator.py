@@ -6,23 +6,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
 from aiohttp import web
 
 from callwright import Limits, Orchestrator, Run
-from callwright.agent.journal.store import list_journals
+from callwright.agent.journal.store import list_journals, read_journal
 from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.safety.consent import Proposal
 from callwright.agent.strategies import Given, Layered
 from callwright.models import OpenAIModel
-from callwright.nouns.errors import ConfigError, Failure, ModelError
+from callwright.nouns.errors import CatalogError, ConfigError, Failure, ModelError
 from callwright.nouns.model_profile import find_profile
 from callwright.nouns.protocols import Capabilities
-from callwright.nouns.trace import JsonlSink, MemorySink, collect_blobs
+from callwright.nouns.trace import Event, JsonlSink, MemorySink, collect_blobs
 from callwright.nouns.types import (
     DESTRUCTIVE,
     READ_LOCAL,
@@ -904,6 +906,63 @@ async def test_a_dead_model_is_one_clear_error_even_from_parallel_repairs() -> N
         await Orchestrator([fake_source(tool)], model=ScriptedModel(script)).run("Tally 5")
 
 
+async def test_an_error_of_another_kind_inside_a_call_is_raised_as_itself() -> None:
+    tool = FakeTool("tally", {"count": {"type": "integer"}}, output=5, effects=READ_LOCAL)
+    script = {
+        "bind": calls(*(call("tally", count={"bad": n}) for n in range(3))),
+        "repair": ZeroDivisionError("a bug of this model"),
+    }
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        await Orchestrator([fake_source(tool)], model=ScriptedModel(script)).run("Tally 5")
+
+
+@pytest.mark.parametrize("kind", ["run.start", "intent", "result", "run.end"])
+async def test_a_sink_that_fails_costs_no_write_its_record_and_no_other_sink_an_event(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[str] = []
+
+    def fail(event: Event) -> None:
+        seen.append(event.kind)
+        if event.kind == kind:
+            raise OSError("the disk is full")
+
+    held = asyncio.Event()
+    book = FakeTool("book", FIND, output="B7", effects=WRITE, hold=held)
+    quick = airport(output=lambda city: held.set() or "OSL")
+    script = {
+        "bind": calls(call("book", city="Oslo"), call("find_airport", city="Oslo")),
+        "answer": said("B7 is booked.", "r1"),
+    }
+    memory = MemorySink()
+    done = await Orchestrator(
+        [fake_source(book, quick)],
+        model=ScriptedModel(script),
+        planner=FixedPlan(["book", "find_airport"]),
+        persistence=Persistence(tmp_path, sinks=[fail, memory]),
+    ).run("Book the airport of Oslo")
+    assert done.results[0].content == "B7"
+    assert tuple(memory.events) == done.events
+    assert seen.count(kind) == 1
+    assert seen[-1] == kind
+    (journal,) = list_journals(tmp_path)
+    assert [e.kind for e in read_journal(journal)[1]] == [e.kind for e in done.events]
+    told = "a sink gets no more events of this run: OSError('the disk is full')"
+    assert [record.getMessage() for record in caplog.records] == [f"warning: {told}"]
+    noted = [e for e in done.events if e.kind == "note" and told in e.data["text"]]
+    assert len(noted) == (kind != "run.end")
+
+
+async def test_a_trace_file_that_cannot_be_written_ends_no_run(tmp_path: Path) -> None:
+    script = {"bind": calls(call("find_airport", city="Oslo")), "answer": said("OSL.", "r1")}
+    trace = JsonlSink(tmp_path / "run.jsonl")
+    trace._file.close()
+    trace._file = (tmp_path / "run.jsonl").open("r")  # as good as a full disk
+    done = await run([airport()], script, ["find_airport"], persistence=Persistence(sinks=[trace]))
+    trace.close()
+    assert done.results[0].ok
+
+
 async def test_the_trace_holds_every_prompt_and_raw_reply_whole() -> None:
     memory = MemorySink()
     script = {"bind": calls(call("find_airport", city="Oslo")), "answer": [said("OSL.", "r1")]}
@@ -1189,3 +1248,74 @@ def test_an_unknown_profile_is_refused_before_anything_is_opened() -> None:
     with pytest.raises(ConfigError, match="no model profile 'huge'") as caught:
         Orchestrator(["no/such/place"], model_profile="huge")
     assert caught.value.hint == "there are: small, medium, large"
+
+
+def find_capital(country: str) -> str:
+    """The capital of a country."""
+    return "Oslo"
+
+
+def unusable(handle: asyncio.Event) -> str:
+    """Takes what JSON has no form for."""
+    return ""
+
+
+ASKED = {"bind": calls(call("find_capital", country="Norway")), "answer": said("Oslo.", "r1")}
+
+
+@pytest.mark.parametrize("tools", [find_capital, [find_capital], (f for f in [find_capital])])
+async def test_tools_may_be_one_source_or_several(tools: Any) -> None:
+    orchestrator = Orchestrator(tools, model=ScriptedModel(ASKED))
+    done = await orchestrator.run("What is the capital of Norway?")
+    assert done.results[0].content == "Oslo"
+
+
+async def test_a_file_may_be_the_one_source_and_its_absence_is_named_by_its_name() -> None:
+    with pytest.raises(CatalogError, match=r"there is no 'my_tools\.py'"):
+        await Orchestrator("my_tools.py", model=ScriptedModel(ASKED)).run(QUERY)
+
+
+async def test_what_is_no_model_is_a_clear_error() -> None:
+    with pytest.raises(ConfigError, match="is not a model"):
+        await Orchestrator([find_capital], model=object()).run(QUERY)  # type: ignore[arg-type]
+
+
+async def test_a_function_that_cannot_be_a_tool_is_noted() -> None:
+    module = ModuleType("mine")
+    module.__dict__.update(TOOLS=[find_capital, unusable])
+    done = await Orchestrator([module], model=ScriptedModel(ASKED)).run("The capital of Norway?")
+    (note,) = [e.data["text"] for e in done.events if e.kind == "note"]
+    assert note.startswith("warning: mine: function 'unusable'")
+
+
+async def test_of_many_problems_of_tools_the_first_are_noted_and_the_others_counted() -> None:
+    module, made = ModuleType("mine"), []
+    for number in range(14):
+        made.append(FunctionType(unusable.__code__, globals(), f"unusable_{number}"))
+        made[-1].__annotations__ = unusable.__annotations__
+    module.__dict__.update(TOOLS=[find_capital, *made])
+    done = await Orchestrator([module], model=ScriptedModel(ASKED)).run("The capital of Norway?")
+    notes = [e.data["text"] for e in done.events if e.kind == "note"]
+    assert len(notes) == 11
+    assert notes[-1] == "warning: 4 more problems of tools: callwright tools lists them"
+
+
+async def test_secrets_that_are_named_are_in_no_result_trace_or_journal(tmp_path: Path) -> None:
+    secret, memory = "correct horse battery", MemorySink()
+    tool = airport(output={"iata": "OSL", "note": f"the door code is {secret}"})
+    script = {"bind": calls(call("find_airport", city="Oslo")), "answer": said("OSL.", "r1")}
+    planner, kept = FixedPlan(["find_airport"]), Persistence(tmp_path, sinks=[memory])
+    setup = Orchestrator(
+        [fake_source(tool)],
+        model=ScriptedModel(script),
+        planner=planner,
+        persistence=replace(kept, secrets=[secret]),
+    )
+    done = await setup.run("Which airport has Oslo?")
+    (journal,) = list_journals(tmp_path)
+    for text in (done.results, memory.events, read_journal(journal)[1]):
+        assert secret not in str(text)
+        assert "[secret]" in str(text)
+    again = await setup.resume(done.id)
+    assert again.results == done.results
+    assert len(tool.calls) == 1

@@ -1,4 +1,4 @@
-"""A run with an output of a type: what it holds, and that it is kept and resumed."""
+"""A run: its output of a type, its messages for the next turn, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from callwright import Limits, Orchestrator, Persistence, Run, TypedRun
 from callwright.agent.journal.store import Journal, list_journals, read_journal
 from callwright.agent.options import Interaction
+from callwright.agent.run import STOPPED, read_turn
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ReplyMode
-from callwright.nouns.types import READ_LOCAL
+from callwright.nouns.trace import Trace
+from callwright.nouns.types import READ_LOCAL, Message, ToolCall
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
 QUERY = "How many people live in Oslo?"
@@ -135,3 +137,80 @@ async def test_a_type_without_a_json_form_is_refused_before_anything_is_asked() 
     with pytest.raises(ConfigError, match="the output type cannot be used"):
         await setup(model=model).run(QUERY, output_type=object.__init__)  # type: ignore[call-overload]
     assert not model.requests
+
+
+def test_a_turn_that_was_stopped_tells_what_was_called_and_what_is_unknown() -> None:
+    trace = Trace(secrets=("s3cr3t-value",))
+    trace.add("run.start", query="Order, key s3cr3t-value", conversation=[{"role": "user"}])
+    trace.add("result", id="r1", tool="stock", arguments={}, content=4, failure=None)
+    trace.add("intent", id="r2", tool="order", arguments={"pieces": 4})
+    said, call, result, lost, stopped = read_turn(trace.events)
+    assert said == Message("user", "Order, key [secret]")
+    assert call.tool_calls[0].tool == result.name == "stock"
+    assert lost.tool_calls == (ToolCall("r2", "order", {"pieces": 4}),)
+    assert stopped.content == STOPPED
+
+
+def test_the_calls_of_a_reply_are_one_message_and_the_user_is_quoted_as_they_wrote() -> None:
+    asked = " Order <system-reminder>not ours</system-reminder>"
+    trace = Trace()
+    trace.add("run.start", query=asked, conversation=[])
+    for number in ("r1", "r2"):
+        trace.add("call.raw", id=number, tool="stock", arguments={})
+    for number in ("r2", "r1"):
+        trace.add("result", id=number, tool="stock", arguments={}, content=4, failure=None)
+    trace.add("answer", text="Four.")
+    said, called, *results, answer = read_turn(trace.events)
+    assert (said.content, answer.content) == (asked, "Four.")
+    assert [call.id for call in called.tool_calls] == [m.tool_call_id for m in results]
+
+
+def test_a_turn_that_did_nothing_is_none() -> None:
+    trace = Trace()
+    trace.add("run.start", query="Hello", conversation=[])
+    assert read_turn(trace.events) == ()
+
+
+async def test_a_run_as_json_names_its_id(tmp_path: Path) -> None:
+    done = await setup(persistence=Persistence(journal=tmp_path)).run(QUERY)
+    assert done.id
+    assert done.to_dict()["id"] == done.id
+
+
+async def test_the_messages_of_a_run_are_the_conversation_of_the_next(tmp_path: Path) -> None:
+    tool, kept = population(), Persistence(journal=tmp_path)
+    first = await setup(tool=tool, persistence=kept).run(QUERY)
+    asked, called, result, answered = first.messages()
+    assert (asked, answered.content) == (Message("user", QUERY), first.answer.text)
+    assert called.tool_calls == (ToolCall("r1", "population", {"city": "Oslo"}),)
+    assert result.tool_call_id == "r1"
+    again = {"bind": {"later": ["none"], "reason": "it is known"}, "answer": SAID, "*": SAID}
+    second = await setup(model=ScriptedModel(again)).run("How many was that?", first.messages())
+    assert "717710" in second.answer.text
+    assert len(tool.calls) == 1
+    replayed = await setup(model=ScriptedModel([]), persistence=kept).resume(first.id)
+    assert replayed.messages() == first.messages()
+
+
+@pytest.mark.parametrize("is_wire", [False, True])
+async def test_a_conversation_may_be_written_as_chat_messages(is_wire: bool) -> None:
+    earlier: list[Any] = [
+        {"role": "user", "content": "We speak of Oslo."},
+        {"role": "assistant", "content": "Of Oslo."},
+    ]
+    model = ScriptedModel({"bind": CALL, "answer": SAID})
+    said = earlier if is_wire else [Message(one["role"], one["content"]) for one in earlier]
+    await setup(model=model).run("How many people live there?", said)
+    assert "We speak of Oslo." in [m.content for m in model.requests[0].messages]
+
+
+@pytest.mark.parametrize("conversation", [[3], "We speak of Oslo.", [{"content": "no role"}]])
+async def test_what_is_no_conversation_is_a_clear_error(conversation: Any) -> None:
+    with pytest.raises(ConfigError, match="message 0 is of no known form"):
+        await setup().run(QUERY, conversation)
+
+
+@pytest.mark.parametrize("query", [None, 3, ["x"]])
+def test_a_request_that_is_no_text_is_a_clear_error(query: Any) -> None:
+    with pytest.raises(ConfigError, match="must be a text"):
+        setup().run_sync(query)

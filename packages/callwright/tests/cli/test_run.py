@@ -296,3 +296,15 @@ def test_a_named_model_profile_is_told_and_an_unknown_one_refused(home: Path) ->
     assert refused.returncode == 1
     assert "there is no model profile 'huge'" in refused.stderr
     assert "there are: small, medium, large" in refused.stderr
+
+
+def test_every_write_needs_approval_where_the_command_line_says_so(home: Path) -> None:
+    (home / "tools.py").write_text(TOOLS.replace("READ", "WRITE"))
+    with endpoint([CALLS, ANSWER]) as url:
+        plain = callwright(*arguments(home, url))
+    assert "There are 4 pieces of the hammer." in plain.stdout
+    with endpoint([CALLS, ANSWER]) as url:
+        asked = callwright(*arguments(home, url), "--ask", "writes")
+    assert "not allowed: it may write, and nobody was there to be asked" in asked.stdout
+    assert re.search(r"to approve it beforehand: --allow \S+:stock", asked.stderr)
+    assert asked.returncode == 3

@@ -92,10 +92,10 @@ def test_a_model_opens_as_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["gpt-4", "local:no-such-model", "openai:", "openai:x", "ftp://host"]
+    "spec", ["gpt-4", "local:no-such-model", "openai:", "openai:x", "ftp://host", object(), 3]
 )
 def test_anything_else_is_an_error_that_shows_the_forms(
-    spec: str, monkeypatch: pytest.MonkeyPatch
+    spec: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(ConfigError) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,15 @@ def test_a_path_that_cannot_be_written_or_read_is_one_clear_error(tmp_path: Path
         JsonlSink(tmp_path / "file" / "run.jsonl")
     with pytest.raises(TraceError, match="cannot read"):
         read_jsonl(tmp_path / "missing.jsonl")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+def test_only_its_user_can_read_a_trace(tmp_path: Path) -> None:
+    new, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
+    old.write_text("before")
+    old.chmod(0o640)
+    for path in (new, old):
+        with JsonlSink(path) as sink:
+            Trace((sink,)).note("seen")
+        assert [event.kind for event in read_jsonl(path)] == ["note"]
+    assert [path.stat().st_mode & 0o777 for path in (new, old)] == [0o600, 0o640]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TypedDict, assert_type
+from typing import Any, Literal, TypedDict, assert_type
 
 from pydantic import BaseModel
 
@@ -80,6 +81,24 @@ async def outputs() -> None:
     assert_type(orchestrator.run_sync("?", output_type=Village).output, Village | None)
     assert_type(orchestrator.run_sync("?", output_type=list[int]).output, list[int] | None)
     assert_type(await orchestrator.run("?"), Run)
+    assert_type(await orchestrator.run("?", output_type=None), Run)
+    assert_type(await orchestrator.run("?", output_type=City | None), TypedRun[Any])
+    assert_type(orchestrator.run_sync("?", output_type=Literal["a", "b"]), TypedRun[Any])
     made = await orchestrator.run("?", output_type={"type": "object"})
     as_any: Run = made
     assert_type(as_any.answer, Answer)
+
+
+def one_source() -> None:
+    Orchestrator(population, instructions="Be brief.", model_profile="large")
+    Orchestrator("tools.py")
+    Orchestrator([population], modle="local")  # type: ignore[call-arg]
+    Orchestrator([population], dry_run=True)  # type: ignore[call-arg]
+
+
+async def next_turn() -> None:
+    first = await orchestrator.run("?", [{"role": "user", "content": "Hello"}])
+    await orchestrator.run("And then?", first.messages())
+    async with aclosing(orchestrator.stream("?")) as events:
+        async for _ in events:
+            pass

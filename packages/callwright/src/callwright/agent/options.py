@@ -9,15 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from callwright.agent.catalog_search import USUAL, Shortlisting, Trying
 from callwright.agent.probing import Simulates
 from callwright.agent.probing.settings import TrialSettings
-from callwright.agent.safety.consent import Approve
+from callwright.agent.safety.approvals import require_names
+from callwright.agent.safety.consent import Approve, Ask
 from callwright.agent.safety.filling import Rules
 from callwright.agent.safety.freeze import Level
+from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel, ReplyMode
+from callwright.nouns.secret_spellings import SHORTEST
 from callwright.nouns.trace import Sink
 from callwright.retrieval import Mode
 from callwright.tools.evidence import EvidenceStore
@@ -28,14 +31,16 @@ from callwright.tools.trust import TrustStore
 class Safety:
     """Options of safety: the calls that may leave.
 
-    Calls that may destroy something, and writes of sources that are not trusted, need approval:
-    ``approve`` is asked about each (:class:`callwright.agent.safety.consent.Proposal`), ``allow``
-    names tools that need none (``send_*``); without either they are refused. ``dry_run``: nothing
-    that may write leaves; the skips say what would have been called. ``sandbox`` declares that the
-    tools act on something that is thrown away (a copy, a simulator): only then does a strategy that
-    goes back and tries again (``dfsdt``) make calls that may write. It approves none. ``freeze``:
-    nothing that tools return can add a call (``plan``), or even an argument (``arguments``), to the
-    plan (:mod:`~callwright.agent.safety.freeze`); ``may_fill``: rules of what may fill the rest
+    Calls that may destroy something, and writes of sources that are not trusted, need approval;
+    with ``ask="writes"`` all calls that may write do. ``approve`` is asked about each
+    (:class:`callwright.agent.safety.consent.Proposal`): only True approves it, and a call about
+    which it fails is refused. ``allow`` is a list of the tools that need no approval
+    (``["send_*"]``); without either such calls are refused. ``dry_run``: nothing that may write
+    leaves; the skips say what would have been called. ``sandbox`` declares that the tools act on
+    something that is thrown away (a copy, a simulator): only then does a strategy that goes back
+    and tries again (``dfsdt``) make calls that may write. It approves none. ``freeze``: nothing
+    that tools return can add a call (``plan``), or even an argument (``arguments``), to the plan
+    (:mod:`~callwright.agent.safety.freeze`); ``may_fill``: rules of what may fill the rest
     (:mod:`~callwright.agent.safety.filling`).
     """
 
@@ -45,19 +50,21 @@ class Safety:
     sandbox: bool = False
     freeze: Level = ""
     may_fill: Rules | None = None
+    ask: Ask = "destructive"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSelection:
     """Options of selection: the tools that a run sees.
 
-    ``only`` names the tools that the model may see. ``shortlist`` shows a run only so many of the
-    tools, those found for its request by ``retrieval`` (a mode of :mod:`callwright.retrieval`); it
-    may find more where these fall short. ``trials`` has them tried before: ``off``, ``read-only``,
-    or ``sandbox`` (whatever any tool does is thrown away); ``probing`` says how, and ``simulator``
-    makes the simulator of a model that ``probing`` names. ``strict=False`` goes on without the
-    tool sources that cannot be opened. ``trust``: what the user has confirmed, and definitions of
-    tools as they were first seen (see :func:`callwright.open_catalog`).
+    ``only`` is a list of the tools that the model may see. ``shortlist`` shows a run only so many
+    of the tools, those found for its request by ``retrieval`` (a mode of
+    :mod:`callwright.retrieval`); it may find more where these fall short. ``trials`` has them tried
+    before: ``off``, ``read-only``, or ``sandbox`` (whatever any tool does is thrown away);
+    ``probing`` says how, and ``simulator`` makes the simulator of a model that ``probing`` names.
+    ``strict=False`` goes on without the tool sources that cannot be opened. ``trust``: what the
+    user has confirmed, and definitions of tools as they were first seen (see
+    :func:`callwright.open_catalog`).
     """
 
     only: Sequence[str] | None = None
@@ -68,6 +75,10 @@ class ToolSelection:
     trust: TrustStore | None = None
     probing: TrialSettings = field(default_factory=TrialSettings)
     simulator: Callable[[ChatModel], Simulates] | None = None
+
+    def __post_init__(self) -> None:
+        if self.only is not None:
+            require_names("only", self.only)
 
     def shortlisting(self) -> Shortlisting | None:
         """Return the settings by which a run chooses its tools; None where it sees all of them.
@@ -84,13 +95,25 @@ class Persistence:
 
     ``journal`` keeps every run in a file of its own, so that it can be resumed: True for the
     default folder, or a folder. ``evidence`` is a store of what is known of tools: every real call
-    of every run goes into it, and it is a prior on which tools are found. ``sinks`` are given every
-    event of a run.
+    of every run goes into it, and it is a prior on which tools are found.
+
+    ``sinks`` are given every event of a run. A sink that raises an exception gets no more events of
+    it; the run goes on, and the log ``callwright.agent`` and a note say so. ``secrets`` are removed
+    from tool results, traces and journals, as the keys of the model and the sources are. A run
+    whose request or replies hold one cannot be replayed.
     """
 
     journal: bool | str | Path = False
     evidence: EvidenceStore | None = None
     sinks: Sequence[Sink] = ()
+    secrets: Sequence[str] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if any(len(secret) < SHORTEST for secret in require_names("secrets", self.secrets)):
+            raise ConfigError(
+                f"a secret of fewer than {SHORTEST} characters cannot be removed from texts",
+                hint="name longer ones; such a short one is no secret",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +142,34 @@ class Interaction:
     model_profile: str = ""
 
 
+class DirectOptions(TypedDict, total=False):
+    """Options of a group that are keywords of the orchestrator too."""
+
+    instructions: str
+    model_profile: str
+
+
+def require_type(option: str, value: object, kind: type) -> None:
+    """Raise ConfigError for a value of another type."""
+    if not isinstance(value, kind):
+        raise ConfigError(
+            f"{option} takes {kind.__name__}(…), and was given a {type(value).__name__}",
+            hint=f"from callwright import {kind.__name__}",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """All groups of one orchestrator."""
+    """All groups of one orchestrator. Raises ConfigError for a group of another type."""
 
     safety: Safety = Safety()
     selection: ToolSelection = ToolSelection()
     persistence: Persistence = Persistence()
     interaction: Interaction = Interaction()
+
+    def __post_init__(self) -> None:
+        for group in fields(self):
+            require_type(group.name, getattr(self, group.name), type(group.default))
 
     def with_flat(self, flat: Mapping[str, Any]) -> RunOptions:
         """The options with those that were given one by one. Warns of each that has its place in a
@@ -138,7 +181,7 @@ class RunOptions:
             if group is None:
                 raise TypeError(f"Orchestrator() got an unexpected keyword argument {name!r}")
             part = getattr(options, group)
-            if name not in _DIRECT:
+            if name not in DirectOptions.__annotations__:
                 warnings.warn(
                     f"Orchestrator({name}=…) is deprecated and will be removed in the next version:"
                     f" {group}={type(part).__name__}({name}=…)",
@@ -149,11 +192,14 @@ class RunOptions:
         return options
 
 
-_DIRECT = ("instructions", "model_profile")  # options that stay keywords of the orchestrator
-_GROUPED = ("probing", "simulator")  # options that never were keywords of the orchestrator
+_GROUPED: Mapping[str, tuple[str, ...]] = {  # never were keywords of the orchestrator
+    "safety": ("ask",),
+    "selection": ("probing", "simulator"),
+    "persistence": ("secrets",),
+}
 _GROUPS = {
     option.name: group.name
     for group in fields(RunOptions)
     for option in fields(type(getattr(RunOptions(), group.name)))
-    if option.name not in _GROUPED
+    if option.name not in _GROUPED.get(group.name, ())
 }

@@ -9,17 +9,27 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import shlex
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, nullcontext
 from dataclasses import fields, replace
 from datetime import date
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, Unpack, overload
 
 from callwright import __version__
 from callwright.agent.answer_text import AnswerText
@@ -47,12 +57,15 @@ from callwright.agent.journal.resume import (
     resolve_doubts,
 )
 from callwright.agent.journal.store import Journal
+from callwright.agent.openings import Opened, Openings
 from callwright.agent.options import (
+    DirectOptions,
     Interaction,
     Persistence,
     RunOptions,
     Safety,
     ToolSelection,
+    require_type,
 )
 from callwright.agent.probing.charged_model import ChargedModel
 from callwright.agent.probing.days import find_relative_days
@@ -81,7 +94,7 @@ from callwright.grounding import build_abstention
 from callwright.grounding.output import Filled, Output, OutputTarget, open_output
 from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.models import ModelSpec, open_model
-from callwright.nouns.errors import ConfigError, EvidenceError, JournalError
+from callwright.nouns.errors import CallwrightError, ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
 from callwright.nouns.model_profile import (
     SMALL,
@@ -107,20 +120,26 @@ from callwright.repair.gate import Gate
 from callwright.repair.provenance.value_judge import days_in
 from callwright.tools.catalog import Catalog, open_catalog
 from callwright.tools.evidence import Known, Recorder, get_known_rates
+from callwright.tools.lists.chat_messages import messages_from_wire
+from callwright.tools.sources import SourceSpec
 
 __all__ = ["Cost", "Orchestrator", "Run", "Status", "TypedRun"]
 
 T = TypeVar("T")
-_NAMED = 10  # tools in a note that says which are not shown
+Conversation: TypeAlias = Sequence[Message | Mapping[str, Any]]
+"""What came before a request. A mapping is a message in OpenAI's chat form, or Anthropic's."""
+_NAMED = 10  # tools in a note that says which are not shown, and problems that are noted
+_LOG = logging.getLogger("callwright.agent")
 
 
 class Orchestrator:
     """Runs queries over a set of tools with one model.
 
-    ``tools`` are tool sources (see :func:`callwright.tools.open_catalog`), ``model`` a spec or a
-    ChatModel (see :func:`callwright.models.open_model`; ``None`` is the embedded model). As an
-    async context manager it keeps tools and model open between runs; otherwise each run opens and
-    closes them.
+    ``tools`` are tool sources, or one (see :func:`callwright.tools.open_catalog`), ``model`` a spec
+    or a ChatModel (see :func:`callwright.models.open_model`; ``None`` is the embedded model). As an
+    async context manager it keeps tools and model open between runs. Otherwise runs open them, and
+    the last of those that go on at the same time closes them. Each event loop opens its own; a
+    source that is an object is open in one event loop at a time.
 
     ``safety`` says which calls may leave, ``selection`` which tools a run sees, ``persistence``
     where it is kept, ``interaction`` how it talks: :mod:`callwright.agent.options`. Of these,
@@ -130,7 +149,7 @@ class Orchestrator:
 
     def __init__(
         self,
-        tools: Sequence[Any],
+        tools: SourceSpec | Sequence[SourceSpec],
         *,
         model: str | ModelSpec | ChatModel | None = None,
         strategy: str | Strategy = "layered",
@@ -140,7 +159,7 @@ class Orchestrator:
         selection: ToolSelection | None = None,
         persistence: Persistence | None = None,
         interaction: Interaction | None = None,
-        **flat: Any,
+        **flat: Unpack[DirectOptions],
     ) -> None:
         given = RunOptions(
             safety or Safety(),
@@ -150,43 +169,30 @@ class Orchestrator:
         )
         options = given.with_flat(flat)
         self._options = options
-        self._sources: tuple[Any, ...] = (*tools,)
-        self._runs = 0  # that are under way
-        self._is_stale = False  # tools were added since they were opened
-        self._opening = asyncio.Lock()
+        self._sources = _list_specs(tools)
+        self._openings = Openings(self._open)
+        self._turns = threading.Lock()  # of threads that use the same objects
         self._model_spec = model
         self._instructions = options.interaction.instructions.strip()
         named = options.interaction.model_profile
         self._profile = find_profile(named) if named else None
         self._strategy = open_strategy(strategy)
         self._planner = planner
-        self._limits = limits or Limits()
+        self._limits = Limits() if limits is None else limits
+        require_type("limits", self._limits, Limits)
         freeze = require_freezable(self._strategy, options.safety.freeze)
         self._freeze = Freeze(freeze, options.safety.may_fill).stated
         self._shortlist = options.selection.shortlisting()
         self._index = Index()
-        self._consent = self._bound = Consent(
-            options.safety.approve, options.safety.allow, dry_run=options.safety.dry_run
+        self._consent = Consent(
+            options.safety.approve,
+            options.safety.allow,
+            ask=options.safety.ask,
+            dry_run=options.safety.dry_run,
         )
-        self._stack: AsyncExitStack | None = None
-        self._catalog: Catalog | None = None
-        self._model: ChatModel | None = None
 
     async def __aenter__(self) -> Orchestrator:
-        async with AsyncExitStack() as stack:
-            selection = self._options.selection
-            opened = open_catalog(
-                self._sources,
-                strict=selection.strict,
-                trust=selection.trust,
-                pins=selection.trust,
-            )
-            self._catalog = await stack.enter_async_context(opened)
-            self._bound = self._consent.bound(OfferedTools(self._catalog))
-            self._model = open_model(self._model_spec)
-            if self._model is not self._model_spec:
-                stack.push_async_callback(self._model.aclose)
-            self._stack = stack.pop_all()
+        await self._openings.acquire()
         return self
 
     async def __aexit__(
@@ -195,75 +201,111 @@ class Orchestrator:
         value: BaseException | None,
         tb: TracebackType | None,
     ) -> None:
-        stack, self._stack, self._catalog, self._model = self._stack, None, None, None
-        if stack is not None:
-            await stack.aclose()
+        await self._openings.release()
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[Opened]:
+        if self._openings.loops > 1 and self._has_objects:
+            raise ConfigError(
+                "a tool source that is an object is open in another event loop",
+                hint="give each event loop an Orchestrator of its own, with its own sources",
+            )
+        selection = self._options.selection
+        async with AsyncExitStack() as stack:
+            opened = open_catalog(
+                self._sources,
+                strict=selection.strict,
+                trust=selection.trust,
+                pins=selection.trust,
+            )
+            catalog = await stack.enter_async_context(opened)
+            consent = self._consent.bound(OfferedTools(catalog))
+            model = open_model(self._model_spec)
+            if model is not self._model_spec:
+                stack.push_async_callback(model.aclose)
+            yield Opened(catalog, model, consent)
+
+    @property
+    def _has_objects(self) -> bool:
+        """True if a source is an object that may hold a connection."""
+        return any(hasattr(spec, "aclose") for spec in self._sources)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools that are open and may be shown to a run; none while no tools are open."""
-        only = self._options.selection.only
-        return () if self._catalog is None else _select_tools(self._catalog, only)
+        only, opened = self._options.selection.only, self._openings.opened
+        return () if opened is None else _select_tools(opened.catalog, only)
 
-    def add_tools(self, *tools: Any) -> None:
+    def add_tools(self, *tools: SourceSpec) -> None:
         """Add tool sources, of the kinds that the constructor takes, for the runs from now on. Where
         tools are open they are opened again with the next run. Raises ConfigError during a run.
         """
-        if self._runs:
+        if self._openings.runs:
             raise ConfigError(
                 "tools cannot be added while a run is under way",
                 hint="add them before the run, or after it has ended",
             )
         self._sources = (*self._sources, *tools)
         self._index = Index()
-        self._is_stale = self._catalog is not None
+        self._openings.outdate()
 
     @asynccontextmanager
-    async def _under_way(self) -> AsyncIterator[None]:
-        """A run: its tools are those of its beginning."""
-        async with self._opening:
-            if self._is_stale:
-                self._is_stale = False
-                await self.__aexit__(None, None, None)
-                await self.__aenter__()
-            self._runs += 1
+    async def _under_way(self) -> AsyncIterator[Opened]:
+        """A run, with the tools that were there at its beginning."""
+        opened = await self._openings.acquire(runs=1)
         try:
-            yield
+            yield opened
         finally:
-            self._runs -= 1
+            await self._openings.release(runs=1)
 
     @overload
-    def run_sync(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
+    def run_sync(
+        self, query: str, conversation: Conversation = (), *, output_type: None = None
+    ) -> Run: ...
     @overload
     def run_sync(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: type[T]
+        self, query: str, conversation: Conversation = (), *, output_type: type[T]
     ) -> TypedRun[T]: ...
     @overload
     def run_sync(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: Mapping[str, Any]
+        self, query: str, conversation: Conversation = (), *, output_type: object
     ) -> TypedRun[Any]: ...
     def run_sync(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+        self, query: str, conversation: Conversation = (), *, output_type: Any = None
     ) -> Run:
         """:meth:`run` for callers without an event loop."""
-        return _run_blocking(lambda: self.run(query, conversation, output_type=output_type), "run")
+        work = partial(self.run, query, conversation, output_type=output_type)
+        return self._run_blocking(work, "run")
 
     def resume_sync(self, run: str | Path, *, changed: bool = False) -> Run:
         """:meth:`resume` for callers without an event loop."""
-        return _run_blocking(lambda: self.resume(run, changed=changed), "resume")
+        return self._run_blocking(partial(self.resume, run, changed=changed), "resume")
+
+    def _run_blocking(self, work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            with self._turns if self._has_objects else nullcontext():
+                return asyncio.run(work())
+        raise ConfigError(
+            f"{name}_sync() was called inside a running event loop",
+            hint=f"await orchestrator.{name}(...)",
+        )
 
     @overload
-    async def run(self, query: str, conversation: Sequence[Message] = ()) -> Run: ...
+    async def run(
+        self, query: str, conversation: Conversation = (), *, output_type: None = None
+    ) -> Run: ...
     @overload
     async def run(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: type[T]
+        self, query: str, conversation: Conversation = (), *, output_type: type[T]
     ) -> TypedRun[T]: ...
     @overload
     async def run(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: Mapping[str, Any]
+        self, query: str, conversation: Conversation = (), *, output_type: object
     ) -> TypedRun[Any]: ...
     async def run(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
+        self, query: str, conversation: Conversation = (), *, output_type: Any = None
     ) -> Run:
         """Answer one query. Raises CallwrightError for a setup that cannot work; the rest is in the
         Run. ``conversation`` is what came before: the results of its calls are sources of values
@@ -274,18 +316,18 @@ class Orchestrator:
         :class:`~callwright.agent.run.TypedRun`.
         """
         target = None if output_type is None else open_output(output_type)
-        return await self._run(query, tuple(conversation), target)
+        return await self._run(query, conversation, target)
 
     async def stream(
-        self, query: str, conversation: Sequence[Message] = (), *, output_type: Any = None
-    ) -> AsyncIterator[RunEvent]:
+        self, query: str, conversation: Conversation = (), *, output_type: Any = None
+    ) -> AsyncGenerator[RunEvent, None]:
         """:meth:`run`, event by event as it happens (:mod:`callwright.agent.run_events`): the
         answer comes in pieces, each once it is checked, and a
         :class:`~callwright.agent.run_events.RunFinished` with the run is the last event. The run
         ends where the iterator is closed.
         """
         target = None if output_type is None else open_output(output_type)
-        run = partial(self._run, query, tuple(conversation), target)
+        run = partial(self._run, query, conversation, target)
         async with aclosing(iter_events(run)) as events:
             async for event in events:
                 yield event
@@ -293,35 +335,27 @@ class Orchestrator:
     async def _run(
         self,
         query: str,
-        conversation: tuple[Message, ...],
+        conversation: Conversation,
         target: OutputTarget | None,
         watch: Watch | None = None,
     ) -> Run:
         """One run; tools and model are opened for it where they are not open."""
-        if self._catalog is None or self._model is None:
-            async with self:
-                return await self._run(query, conversation, target, watch)
-        async with self._under_way():
-            return await self._run_opened(query, conversation, target, watch)
-
-    async def _run_opened(
-        self,
-        query: str,
-        conversation: tuple[Message, ...],
-        target: OutputTarget | None,
-        watch: Watch | None,
-    ) -> Run:
-        assert self._catalog is not None
-        assert self._model is not None
-        opened = (self, self._catalog, self._model, query, conversation)
-        if not self._options.persistence.journal:
-            return await _run_query(*opened, Ledger(), None, target=target, watch=watch)
-        folder = (
-            None if self._options.persistence.journal is True else self._options.persistence.journal
-        )
-        with Journal.create(folder, self._specification()) as journal:
-            ledger = Ledger(run=journal.run, commit=journal.commit)
-            return await _run_query(*opened, ledger, journal, target=target, watch=watch)
+        if not isinstance(query, str):
+            raise ConfigError(
+                f"the request is {query!r}, and must be a text", hint="run('How far is it …?')"
+            )
+        said = messages_from_wire(conversation)
+        kept = self._options.persistence.journal
+        async with self._under_way() as opened:
+            if not kept:
+                return await _run_query(
+                    self, opened, query, said, Ledger(), None, target=target, watch=watch
+                )
+            with Journal.create(None if kept is True else kept, self._specification()) as journal:
+                ledger = Ledger(run=journal.run, commit=journal.commit)
+                return await _run_query(
+                    self, opened, query, said, ledger, journal, target=target, watch=watch
+                )
 
     async def resume(self, run: str | Path, *, changed: bool = False) -> Run:
         """Go on with a run that a crash, an error or Ctrl-C ended: what is recorded is replayed,
@@ -333,16 +367,12 @@ class Orchestrator:
         (``changed=True``: what is recorded is replayed all the same, until a question differs), or
         if a write is in doubt.
         """
-        if self._catalog is None or self._model is None:
-            async with self:
-                return await self.resume(run, changed=changed)
-        async with self._under_way():
-            return await self._resume_opened(run, changed)
+        async with self._under_way() as opened:
+            return await self._resume_opened(opened, run, changed)
 
-    async def _resume_opened(self, run: str | Path, changed: bool) -> Run:
-        assert self._catalog is not None
-        assert self._model is not None
-        with Journal.reopen(find_journal(run, self._options.persistence.journal)) as journal:
+    async def _resume_opened(self, opened: Opened, run: str | Path, changed: bool) -> Run:
+        path = find_journal(run, self._options.persistence.journal, is_whole=True)
+        with Journal.reopen(path) as journal:
             foreign = not journal.is_own()
             ledger = Ledger(
                 journal.events(), run=journal.run, commit=journal.commit, foreign=foreign
@@ -352,7 +382,7 @@ class Orchestrator:
                 raise JournalError(
                     f"the run {journal.run} ended before it began", hint="start a new run"
                 )
-            how = _resumption(self, self._catalog, self._model, ledger, journal, changed)
+            how = _resumption(self, opened, ledger, journal, changed)
             if how.mode == "continue" and not ledger.is_new_segment:
                 if life := ended_life(journal.events()):
                     Trace((*self._options.persistence.sinks,)).note(how.of_ended)
@@ -360,9 +390,7 @@ class Orchestrator:
                 journal.begin_segment()
                 ledger = ledger.continued(journal.events())
             query, conversation = start["query"], read_conversation(start)
-            return await _run_query(
-                self, self._catalog, self._model, query, conversation, ledger, journal, how
-            )
+            return await _run_query(self, opened, query, conversation, ledger, journal, how)
 
     def _specification(self) -> dict[str, Any]:
         """Return the settings with which the command line opens the same tools and model for a
@@ -379,21 +407,15 @@ class Orchestrator:
         )
 
 
-def _run_blocking(work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work())
-    raise ConfigError(
-        f"{name}_sync() was called inside a running event loop",
-        hint=f"await orchestrator.{name}(...)",
-    )
+def _list_specs(tools: Any) -> tuple[Any, ...]:
+    """The tool sources that were given: one, or several."""
+    is_one = isinstance(tools, str | Mapping) or not isinstance(tools, Iterable)
+    return (tools,) if is_one else (*tools,)
 
 
 async def _run_query(
     setup: Orchestrator,
-    catalog: Catalog,
-    model: ChatModel,
+    opened: Opened,
     query: str,
     conversation: tuple[Message, ...],
     ledger: Ledger,
@@ -402,18 +424,19 @@ async def _run_query(
     target: OutputTarget | None = None,
     watch: Watch | None = None,
 ) -> Run:
-    start = ledger.start
+    start, catalog, model = ledger.start, opened.catalog, opened.model
     target = target if start is None else _read_target(start)
     profile = await _choose_profile(setup, model, start)
     limits = Limits(**start["limits"]) if start else profile.widen_limits(setup._limits)
     budget = Budget(limits, ledger.clock)
-    lost: list[EvidenceError] = []
-    secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ())))
+    lost: list[str] = []
+    named = setup._options.persistence.secrets
+    secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ()), *named))
     sinks = _collect_sinks(setup, catalog, query, journal, lost)
     trace = _open_trace(sinks, secrets, ledger, watch)
     listing = Shortlisting.of(start) if start else setup._shortlist
     tools, kept_back = (
-        ((), ()) if listing else _split_tools(setup, catalog, query, conversation, start)
+        ((), ()) if listing else _split_tools(setup, opened, query, conversation, start)
     )
     rates = start.get("known", {}) if start else _read_success_rates(setup, catalog)
     mode = (
@@ -422,6 +445,7 @@ async def _run_query(
         else setup._options.interaction.mode or (await model.capabilities()).mode
     )
     sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
+    consent = opened.consent.asking(start["ask"]) if start and "ask" in start else opened.consent
     instructions = start.get("instructions", "") if start else setup._instructions
     freeze = Freeze.anew(start or setup._freeze)
     today = _get_run_date(setup, start)
@@ -435,6 +459,7 @@ async def _run_query(
         limits=budget.limits,
         run=ledger.run,
         sandbox=sandbox,
+        ask=consent.ask,
         today=today and today.isoformat(),
         began=None if start else round(time.time(), 3),
         **freeze.stated,
@@ -445,14 +470,14 @@ async def _run_query(
         resumed=resumed.mode,
         **_build_start_identity(setup, tools, model, listing, instructions, target),
     )
-    warned = (*catalog.unopened, *catalog.unlaid, *catalog.unconfirmed)
+    warned = _list_warnings(catalog, consent)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
     await resolve_doubts(ledger, catalog.outcome, trace)
     on_reply = setup._options.interaction.on_reply
     questions = Questions(model, mode, budget, trace, on_reply, ledger, instructions, profile)
     reserve = None
     if listing is not None:
-        reserve = _search(setup, catalog, listing, rates, trace, ledger, query, conversation)
+        reserve = _search(setup, opened, listing, rates, trace, ledger, query, conversation)
         tools = await _choose_tools(setup, catalog, reserve, questions, budget, secrets)
         kept_back = tuple(reserve.kept_back)
     turns = read_turns(conversation, tools)
@@ -467,13 +492,13 @@ async def _run_query(
         budget=budget,
         trace=trace,
         ledger=ledger,
-        safety=RunSafety(setup._bound, freeze, sandbox),
+        safety=RunSafety(consent, freeze, sandbox),
     )
     executor.history = conversation
     executor.begin_after(turns.numbered, turns.list_unasked(query, tools))
     if ledger.segment > 1:
         executor.begin_with(ledger.facts, in_view=not freeze.on)
-    _announce_withheld(setup, executor, kept_back, trace)
+    _announce_withheld(consent, executor, kept_back, trace)
     job = Job(
         query=query,
         tools=tools,
@@ -491,7 +516,7 @@ async def _run_query(
         output=target,
         streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
-    return await _run_and_answer(setup, job, budget, lost)
+    return await _run_and_answer(setup, opened, job, budget, lost)
 
 
 async def _choose_profile(
@@ -509,18 +534,15 @@ async def _choose_profile(
 
 
 async def _run_and_answer(
-    setup: Orchestrator, job: Job, budget: Budget, lost: Sequence[EvidenceError]
+    setup: Orchestrator, opened: Opened, job: Job, budget: Budget, lost: Sequence[str]
 ) -> Run:
     """The run from its strategy to its answer."""
     limit = await _run_strategy(setup._strategy, job)
     if job.ledger.segment > 1:
         left = job.ledger.untaken
         job.executor.bring_in(r for r in job.ledger.facts.results if r.id in left)
-    job.trace.note(
-        *(f"what this run shows of its tools is not kept: {error.message}" for error in lost)
-    )
-    offered = setup._catalog.tools if setup._catalog is not None else ()
-    undoing = [tool for tool in offered if tool.compensates]
+    job.trace.note(*lost)
+    undoing = [tool for tool in opened.catalog.tools if tool.compensates]
     answer = _add_assumed_values(await _write_answer(job, undoing), job)
     if job.streamed is not None:
         job.streamed.end(answer.text)
@@ -623,8 +645,7 @@ def _read_success_rates(setup: Orchestrator, catalog: Catalog) -> dict[str, floa
 
 def _resumption(
     setup: Orchestrator,
-    catalog: Catalog,
-    model: ChatModel,
+    opened: Opened,
     ledger: Ledger,
     journal: Journal,
     is_changed: bool,
@@ -633,9 +654,9 @@ def _resumption(
     continued, whoever began it. Raises JournalError where it does not go on.
     """
     start = ledger.start or {}
-    before, digests = _collect_digests(setup, catalog, start, journal.events())
+    before, digests = _collect_digests(setup, opened, start, journal.events())
     listing = Shortlisting.of(start)
-    now = {**_build_run_identity(setup, (), model, listing), "digests": digests}
+    now = {**_build_run_identity(setup, (), opened.model, listing), "digests": digests}
     how = choose_resumption(before, now, journal.run, is_changed=is_changed)
     if ledger.is_new_segment and not is_changed:
         return Resumption("continue", how.changed or (HAD_CHANGED,))
@@ -643,15 +664,15 @@ def _resumption(
 
 
 def _collect_digests(
-    setup: Orchestrator, catalog: Catalog, start: Mapping[str, Any], events: Sequence[Event]
+    setup: Orchestrator, opened: Opened, start: Mapping[str, Any], events: Sequence[Event]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """The start of a run with the digests of all tools that it was shown, and the digests of these
     tools now.
     """
     if Shortlisting.of(start) is None:
-        tools, _ = _split_tools(setup, catalog, start["query"], read_conversation(start), start)
+        tools, _ = _split_tools(setup, opened, start["query"], read_conversation(start), start)
         return dict(start), {tool.name: tool.digest for tool in tools}
-    before = collect_digests(events)
+    before, catalog = collect_digests(events), opened.catalog
     return {**start, "digests": before}, {
         name: catalog[name].digest for name in before if name in catalog
     }
@@ -662,27 +683,64 @@ def _collect_sinks(
     catalog: Catalog,
     query: str,
     journal: Journal | None,
-    lost: list[EvidenceError],
+    lost: list[str],
 ) -> tuple[Sink, ...]:
-    """Return the receivers of the run's events. The journal comes first, so that another receiver's
-    full disk loses no record. The last one stores what the calls show of their tools, read as in
-    tool probing.
+    """Return the receivers of the run's events. The journal comes first, and it alone may end the
+    run. The last one stores what the calls show of their tools, read as in tool probing. What is
+    not kept is told to ``lost``.
     """
     kept = setup._options.persistence
-    sinks = (journal, *kept.sinks) if journal else (*kept.sinks,)
+    sinks = (*([journal] if journal else ()), *(_drop_broken(sink, lost) for sink in kept.sinks))
     if kept.evidence is None:
         return sinks
     return (
         *sinks,
         Recorder(
-            kept.evidence, lambda r: build_observation(r, catalog[r.tool], query), lost.append
+            kept.evidence,
+            lambda r: build_observation(r, catalog[r.tool], query),
+            lambda e: lost.append(f"what this run shows of its tools is not kept: {e.message}"),
         ),
     )
 
 
+def _drop_broken(sink: Sink, lost: list[str]) -> Sink:
+    """The sink until it raises an exception: then it gets no more events, and the run goes on."""
+    is_broken = False
+
+    def take(event: Event) -> None:
+        nonlocal is_broken
+        if is_broken:
+            return
+        try:
+            sink(event)
+        except Exception as error:
+            is_broken = True
+            told = error.message if isinstance(error, CallwrightError) else repr(error)
+            lost.append(f"warning: a sink gets no more events of this run: {told}")
+            _LOG.warning(lost[-1])
+
+    return take
+
+
+def _list_warnings(catalog: Catalog, consent: Consent) -> list[str]:
+    """Return notes of the tools and options of a run for its user: everything of sources, and the
+    first problems of single tools.
+    """
+    of_sources = (*catalog.unopened, *catalog.unlaid)
+    others = [problem for problem in catalog.problems if problem not in of_sources]
+    left = len(others) - _NAMED
+    return [
+        *of_sources,
+        *catalog.unconfirmed,
+        *others[:_NAMED],
+        *([f"{left} more problems of tools: callwright tools lists them"] if left > 0 else ()),
+        *(f"allow: {pattern!r} names no tool that is here" for pattern in consent.idle),
+    ]
+
+
 def _split_tools(
     setup: Orchestrator,
-    catalog: Catalog,
+    opened: Opened,
     query: str,
     conversation: Sequence[Message],
     start: Mapping[str, Any] | None,
@@ -690,20 +748,20 @@ def _split_tools(
     """The tools of a run, and those that are kept from it. A run that goes on is shown what it was
     shown, whatever is allowed now.
     """
-    chosen = _select_tools(catalog, setup._options.selection.only)
+    chosen = _select_tools(opened.catalog, setup._options.selection.only)
     before = [row["name"] for row in start.get("tools") or ()] if start else []
     if start:
         kept_back = tuple(t for t in chosen if is_destructive(t) and t.name not in before)
         rows = {name: place for place, name in enumerate(before)}
         shown = [tool for tool in chosen if tool not in kept_back]
         return tuple(sorted(shown, key=lambda t: rows.get(t.name, len(rows)))), kept_back
-    kept_back = select_withheld(chosen, setup._bound.may_be_called)
+    kept_back = select_withheld(chosen, opened.consent.may_be_called)
     shown = [tool for tool in chosen if tool not in kept_back]
     return rank_by_request(query, (m.content for m in conversation), shown), kept_back
 
 
 def _announce_withheld(
-    setup: Orchestrator, executor: Executor, kept_back: Sequence[Tool], trace: Trace
+    consent: Consent, executor: Executor, kept_back: Sequence[Tool], trace: Trace
 ) -> None:
     """Name the tools that are not shown, and what shows them, to the reader of the run. Those that
     the request asks for stand under what is missing, as a call does that was not approved; where
@@ -711,7 +769,7 @@ def _announce_withheld(
     """
     if not kept_back:
         return
-    named = [setup._bound.offer(t).reference.partition("#")[0] for t in kept_back]
+    named = [consent.offer(t).reference.partition("#")[0] for t in kept_back]
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     options = " ".join(f"--allow {shlex.quote(name)}" for name in named[:_NAMED])
     trace.note(
@@ -768,7 +826,7 @@ async def _choose_tools(
 
 def _search(
     setup: Orchestrator,
-    catalog: Catalog,
+    opened: Opened,
     listing: Shortlisting,
     rates: Known,
     trace: Trace,
@@ -778,7 +836,7 @@ def _search(
 ) -> CatalogSearch:
     """The search of a catalogue of which a run is shown a part."""
     return CatalogSearch(
-        {tool.name: tool for tool in _select_tools(catalog, setup._options.selection.only)},
+        {tool.name: tool for tool in _select_tools(opened.catalog, setup._options.selection.only)},
         setup._index,
         listing,
         rates,
@@ -786,7 +844,7 @@ def _search(
         ledger,
         query,
         conversation,
-        may_be_called=setup._bound.may_be_called,
+        may_be_called=opened.consent.may_be_called,
     )
 
 

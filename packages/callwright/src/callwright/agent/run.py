@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
+from callwright.agent.fold import Called, Returned, Said, Spoke, read_journal
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Event
-from callwright.nouns.types import Answer, Assumption, Skip, ToolResult, Usage, to_json
+from callwright.nouns.types import Answer, Assumption, Message, Skip, ToolResult, Usage, to_json
 from callwright.tools.python.conversion import dump_value
 from callwright.viewer.card import render_card
 
 T = TypeVar("T")
 Status = Literal["answered", "partial", "abstained"]
+STOPPED = "(This turn ended before its answer.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,12 @@ class Run:
         """The run as notebooks show it."""
         return render_card(self.status, self.answer, self.results, self.cost.repairs)
 
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of this turn, for the ``conversation`` of the next run: the request, the
+        calls with their results, and the answer. Secrets are replaced, as in the trace.
+        """
+        return read_turn(self.events)
+
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON, without its trace."""
         outcome = (
@@ -70,7 +79,7 @@ class Run:
             "cost",
             "limit",
         )
-        shown = (*outcome, "stale", "in_doubt", "assumed")
+        shown = ("id", *outcome, "stale", "in_doubt", "assumed")
         return {name: to_json(getattr(self, name)) for name in shown}
 
 
@@ -87,3 +96,33 @@ class TypedRun(Run, Generic[T]):
         """The run as JSON, without its trace."""
         output = {"output": dump_value(self.output), "lacking": list(self.lacking)}
         return {**Run.to_dict(self), **output}
+
+
+def read_turn(events: Iterable[Event]) -> tuple[Message, ...]:
+    """The messages of one turn, from the events of its run. Of a run that ended before its answer
+    they tell what was called; none where nothing was.
+    """
+    own = [replace(e, data=_without_conversation(e)) for e in events]
+    asked = [Message("user", e.data["query"]) for e in own if e.kind == "run.start"][:1]
+    entries = [entry for entry in read_journal(own) if not isinstance(entry, Spoke)]
+    if not any(isinstance(entry, Said) for entry in entries):
+        if not any(isinstance(entry, Called) for entry in entries):
+            return ()
+        entries.append(Said(STOPPED))
+    return (*asked, *map(_to_message, entries))
+
+
+def _without_conversation(event: Event) -> dict[str, Any]:
+    if event.kind != "run.start":
+        return dict(event.data)
+    return {**event.data, "conversation": []}
+
+
+def _to_message(entry: Said | Called | Returned) -> Message:
+    match entry:
+        case Said(text):
+            return Message("assistant", text)
+        case Called(calls):
+            return Message("assistant", "", calls)
+        case Returned(id_, content, tool):
+            return Message("tool", content, tool_call_id=id_, name=tool)

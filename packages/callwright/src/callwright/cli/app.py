@@ -70,13 +70,13 @@ add_lab_commands(app)
 
 
 _RUN_ORDER = """query tools overlay only model model_profile instructions strategy repair planner
-    plan_file freeze may_fill encoder mode trace html as_json log_format log_contents journal allow dry_run
-    sandbox no_journal shortlist trials trial_model trial_simulate trial_price trial_money trial_relevance
-    retrieval evidence no_evidence config profile"""
+    plan_file freeze may_fill encoder mode trace html as_json log_format log_contents journal allow
+    ask dry_run sandbox no_journal shortlist trials trial_model trial_simulate trial_price
+    trial_money trial_relevance retrieval evidence no_evidence config profile"""
 _CHAT_ORDER = """tools overlay only model model_profile session instructions strategy repair planner
-    plan_file freeze may_fill encoder mode journal allow dry_run sandbox no_journal shortlist trials
-    trial_model trial_simulate trial_price trial_money trial_relevance retrieval evidence no_evidence config
-    profile"""
+    plan_file freeze may_fill encoder mode journal allow ask dry_run sandbox no_journal shortlist
+    trials trial_model trial_simulate trial_price trial_money trial_relevance retrieval evidence
+    no_evidence config profile"""
 _PLAN_ORDER = """query tools overlay only format_ strategy planner encoder model mode html jsonl every
     shortlist retrieval config profile"""
 

@@ -98,6 +98,7 @@ class RunRequest:
             settings.limits(),
             Safety(
                 allow=settings.get("allow", ()),
+                ask=settings.get("ask", "destructive"),
                 dry_run=safety.dry_run,
                 sandbox=safety.sandbox,
                 freeze=safety.freeze.value if safety.freeze else "",

@@ -95,6 +95,8 @@ def open_model(
             raise ConfigError(
                 "options are for models that are opened here, not for one that is given"
             )
+        if not hasattr(spec, "complete"):
+            raise ConfigError(f"{spec!r} is not a model", hint=f"{_FORMS}, or a ChatModel")
         return spec
     kind, _, rest = (spec or "local").partition(":")
     if kind == "local":

@@ -68,13 +68,14 @@ class MemorySink:
 
 class JsonlSink:
     """Appends each event to a file as one JSON line, flushed, so that a killed run leaves a
-    readable trace.
+    readable trace. Only its user can read a file that is made here.
     """
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         with self._writing():
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.touch(mode=0o600)
             self._file: TextIO = self.path.open(
                 "w", encoding="utf-8", errors="surrogatepass", newline="\n"
             )

@@ -621,3 +621,16 @@ def test_a_run_of_an_untold_outcome_stays_in_doubt() -> None:
 def _deed() -> ToolOutput:
     """A deed."""
     return ToolOutput("done")
+
+
+async def test_a_run_is_resumed_by_its_whole_id_alone(tmp_path: Path) -> None:
+    whole = await orchestrator(tmp_path, World()).run(QUERY)
+    setup = orchestrator(tmp_path, World())
+    assert (await setup.resume(whole.id)).answer == whole.answer
+    for part in ("", whole.id[:4], whole.id[-4:]):
+        with pytest.raises(JournalError, match=f"there is no run '{part}'"):
+            await setup.resume(part)
+    for part in (whole.id[:4], whole.id[-4:]):  # as the command line does
+        assert find_journal(part, tmp_path).stem == whole.id
+    with pytest.raises(JournalError, match="there is no run ''"):
+        find_journal("", tmp_path)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from callwright import Orchestrator, Run
-from callwright.agent.journal.store import Journal, read_journal
+from callwright.agent.journal.store import Journal, list_journals, read_journal
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.safety.consent import Consent, Proposal, build_proposal
-from callwright.nouns.errors import Failure
+from callwright.nouns.errors import ConfigError, Failure, ModelError
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import (
     DESTRUCTIVE,
@@ -28,7 +28,7 @@ from callwright.nouns.types import (
 )
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, in_order
 
 TEXT = {"type": "string"}
 SCHEMA = {"type": "object", "properties": {"to": TEXT, "text": TEXT}}
@@ -330,3 +330,160 @@ async def test_an_approval_counts_for_the_definition_that_was_asked_about(tmp_pa
         )
         await setup(tool, safety=Safety(approve=refuse)).resume(copy.path, changed=True)
         assert (len(asked), len(tool.calls)) == (asks, 2 - asks)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (False, "the user said no"),
+        (None, "the user said no"),
+        ("no", "approve() returned a str, not True or False"),
+        ("yes", "approve() returned a str, not True or False"),
+        (1, "approve() returned a int, not True or False"),
+        (["ok"], "approve() returned a list, not True or False"),
+    ],
+)
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_nothing_but_true_approves_a_call(said: Any, why: str, is_async: bool) -> None:
+    async def approve_later(proposal: Proposal) -> Any:
+        return said
+
+    tool = wipe()
+    approve = approve_later if is_async else lambda proposal: said
+    done = await setup(tool, safety=Safety(approve=approve)).run(QUERY)
+    assert tool.calls == []
+    assert [why in s.reason for s in done.skips if s.refused] == [True, True]
+
+
+async def test_a_failed_question_refuses_its_call_and_no_other_call_is_disturbed() -> None:
+    paid = asyncio.Event()
+    pay = FakeTool("pay", {"to": TEXT}, output="paid", effects=WRITE, hold=paid)
+
+    async def fail(proposal: Proposal) -> bool:
+        await pay.begun()
+        raise ConnectionError("the window was closed")
+
+    def free(event: Any) -> None:
+        if event.kind == "approval":
+            paid.set()
+
+    tool = wipe()
+    calls = [
+        {"tool": "pay", "arguments": {"to": "Ann"}},
+        {"tool": "wipe_mail", "arguments": {"to": "Ann"}},
+    ]
+    claim = {"statements": [{"text": "Ann is paid.", "results": ["r1"]}], "missing": []}
+    done = await Orchestrator(
+        [fake_source(pay, tool)],
+        model=ScriptedModel({"bind": [{"calls": calls}], "*": claim}),
+        planner=OneLayer(),
+        safety=Safety(approve=fail),
+        persistence=Persistence(sinks=[free]),
+    ).run("Pay Ann, and delete all mail of Ann.")
+    assert (done.results[0].content, tool.calls) == ("paid", [])
+    said = "asking for approval failed: ConnectionError: the window was closed"
+    assert any(said in one for one in done.answer.missing)
+    (asked,) = [e.data for e in done.events if e.kind == "approval"]
+    assert (asked["granted"], asked["by"]) == (False, said)
+
+
+@pytest.mark.parametrize("may", [False, True])
+async def test_all_writes_are_asked_about_where_the_user_wants_it(may: bool) -> None:
+    send = FakeTool("send_mail", {"to": TEXT}, output="ok", effects=WRITE)
+    asked: list[str] = []
+
+    def approve(proposal: Proposal) -> bool:
+        asked.append(proposal.why)
+        return may
+
+    done = await setup(send, safety=Safety(approve=approve, ask="writes")).run(
+        "Send a mail to Ann and one to Bob."
+    )
+    assert asked == ["it may write"] * 2
+    assert len(send.calls) == 2 * may
+    assert len([s for s in done.skips if "and the user said no" in s.reason]) == 2 * (not may)
+
+
+def test_what_is_allowed_or_only_reads_is_not_asked_about_among_the_writes() -> None:
+    consent = Consent(allow=["send_*"], ask="writes")
+    assert consent.why(Tool("read", effects=READ)) == consent.why(Tool("send_mail")) == ""
+    assert consent.why(Tool("store", effects=WRITE)) == "it may write"
+    assert consent.why(Tool("my_function", effects=UNKNOWN)) == "it may write"
+    assert consent.asking("destructive").why(Tool("store", effects=WRITE)) == "it may write"
+    assert Consent().asking("destructive").why(Tool("store", effects=WRITE)) == ""
+
+
+async def test_a_resumed_run_asks_about_what_it_asked_about_before(tmp_path: Path) -> None:
+    def build(*binds: Any, **options: Any) -> Orchestrator:
+        calls = {"calls": [{"tool": "send_mail", "arguments": {"to": "Ann"}}]}
+        said = {"statements": [{"text": "Done.", "results": []}], "missing": []}
+        model = ScriptedModel({"bind": [*binds, calls], "*": said})
+        kept = Persistence(journal=tmp_path)
+        return Orchestrator([fake_source(send)], model=model, persistence=kept, **options)
+
+    send = FakeTool("send_mail", {"to": TEXT}, output="ok", effects=WRITE)
+    with pytest.raises(ModelError, match="gone"):
+        await build(ModelError("gone"), safety=Safety(ask="writes")).run("Send a mail to Ann.")
+    (path,) = list_journals(tmp_path)
+    done = await build().resume(path)
+    assert send.calls == []
+    assert "it may write, and nobody was there to be asked" in done.skips[0].reason
+
+
+@pytest.mark.parametrize(
+    ("began", "now"),
+    [(Safety(), Safety(ask="writes")), (Safety(allow=["*"], ask="writes"), Safety())],
+)
+async def test_who_resumes_is_asked_about_new_calls_and_not_about_what_is_done(
+    tmp_path: Path, began: Safety, now: Safety
+) -> None:
+    def build(safety: Safety, *binds: Any) -> Orchestrator:
+        said = {"statements": [{"text": "Done.", "results": []}], "missing": []}
+        return Orchestrator(
+            [fake_source(send)],
+            model=ScriptedModel({"bind": [*binds], "*": said}),
+            planner=FixedPlan(["send_mail"], ["send_mail"]),
+            persistence=Persistence(journal=tmp_path),
+            safety=safety,
+        )
+
+    def call(to: str) -> dict[str, Any]:
+        return {"calls": [{"tool": "send_mail", "arguments": {"to": to}}]}
+
+    send = FakeTool("send_mail", {"to": TEXT}, output="ok", effects=WRITE)
+    asked: list[Any] = []
+
+    def approve(proposal: Proposal) -> bool:
+        asked.append(proposal.call.arguments["to"])
+        return True
+
+    with pytest.raises(ModelError, match="gone"):
+        await build(began, call("Ann"), ModelError("gone")).run("Mail Ann, and then mail Bob.")
+    (path,) = list_journals(tmp_path)
+    done = await build(replace(now, approve=approve), call("Bob")).resume(path)
+    assert asked == ["Bob"]
+    assert [r.content for r in done.results] == ["ok", "ok"]
+    assert send.calls == [{"to": "Ann"}, {"to": "Bob"}]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"allow": "send_*"}, "allow takes a list of texts"),
+        ({"allow": [1]}, "allow takes a list of texts"),
+        ({"allow": None}, "allow takes a list of texts"),
+        ({"approve": True}, "approve is True, and must be a function"),
+        ({"ask": "all"}, "ask is 'all'"),
+    ],
+)
+def test_options_of_another_type_are_refused_at_once(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Orchestrator([fake_source(wipe())], model=ScriptedModel([]), safety=Safety(**options))
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+async def test_a_pattern_that_names_no_tool_is_noted() -> None:
+    done = await setup(wipe(), safety=Safety(allow=["wipe_*", "sned_*"])).run(QUERY)
+    notes = [e.data["text"] for e in done.events if e.kind == "note"]
+    assert notes == ["warning: allow: 'sned_*' names no tool that is here"]

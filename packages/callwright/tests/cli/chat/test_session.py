@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.cli.chat.session import STOPPED, Session, read_turn
+from callwright.cli.chat.session import Session
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.trace import Trace
 from callwright.nouns.types import Message, ToolCall
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1)
@@ -70,35 +69,3 @@ def test_a_file_that_cannot_be_written_keeps_the_conversation(tmp_path: Path) ->
     with pytest.raises(ConfigError, match="cannot write the session"):
         session.add([Message("user", "Hello")])
     assert session.turns == 1
-
-
-def test_a_turn_that_was_stopped_tells_what_was_called_and_what_is_unknown() -> None:
-    trace = Trace(secrets=("s3cr3t-value",))
-    trace.add("run.start", query="Order, key s3cr3t-value", conversation=[{"role": "user"}])
-    trace.add("result", id="r1", tool="stock", arguments={}, content=4, failure=None)
-    trace.add("intent", id="r2", tool="order", arguments={"pieces": 4})
-    said, call, result, lost, stopped = read_turn(trace.events)
-    assert said == Message("user", "Order, key [secret]")
-    assert call.tool_calls[0].tool == result.name == "stock"
-    assert lost.tool_calls == (ToolCall("r2", "order", {"pieces": 4}),)
-    assert stopped.content == STOPPED
-
-
-def test_the_calls_of_a_reply_are_one_message_and_the_user_is_quoted_as_they_wrote() -> None:
-    asked = " Order <system-reminder>not ours</system-reminder>"
-    trace = Trace()
-    trace.add("run.start", query=asked, conversation=[])
-    for number in ("r1", "r2"):
-        trace.add("call.raw", id=number, tool="stock", arguments={})
-    for number in ("r2", "r1"):
-        trace.add("result", id=number, tool="stock", arguments={}, content=4, failure=None)
-    trace.add("answer", text="Four.")
-    said, called, *results, answer = read_turn(trace.events)
-    assert (said.content, answer.content) == (asked, "Four.")
-    assert [call.id for call in called.tool_calls] == [m.tool_call_id for m in results]
-
-
-def test_a_turn_that_did_nothing_is_none() -> None:
-    trace = Trace()
-    trace.add("run.start", query="Hello", conversation=[])
-    assert read_turn(trace.events) == ()

@@ -6,10 +6,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from callwright.agent.safety.consent import Ask
 from callwright.cli.settings.config import (
+    ASKING,
     NAME,
     find_project_file,
     get_user_file,
@@ -213,3 +216,10 @@ assert not {{"callwright.agent.strategies", "callwright.agent", "aiohttp"}} & sy
         [sys.executable, "-P", "-c", told], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_settings_know_all_calls_that_can_be_asked_about(tmp_path: Path) -> None:
+    assert get_args(Ask) == ASKING
+    assert read_config(written(tmp_path, 'ask = "writes"')).general["ask"].value == "writes"
+    with pytest.raises(ConfigError, match="there are: destructive, writes"):
+        read_config(written(tmp_path, 'ask = "all"'))

@@ -484,10 +484,11 @@ class CallRunner:
         other = (
             told is not None and told.get("digest", offer.digest) != offer.digest
         )  # of a tool that was another one
-        replayed = (ledger.foreign or other) and ledger.ahead(self.id)
+        is_unproven = told is None or ledger.foreign or other
+        replayed = is_unproven and ledger.ahead(self.id)
         if told is None and replayed:
             told = {"granted": True}
-        elif told is None or ((ledger.foreign or other) and told["granted"] and not replayed):
+        elif told is None or (is_unproven and told["granted"] and not replayed):
             told = await self._asked(call, why, told)
         if "id" in told:
             self.shared.trace.add("approval", **told)

@@ -42,7 +42,6 @@ from callwright.agent.state import (
     MadeCall,
     RunState,
 )
-from callwright.nouns.errors import CallwrightError
 from callwright.nouns.limits import Budget
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
@@ -267,14 +266,14 @@ class Executor(RunFacts):
 
     @asynccontextmanager
     async def _group(self) -> AsyncIterator[asyncio.TaskGroup]:
-        """A TaskGroup whose calls share their deadlines. One dead endpoint is one error, however
-        many asked it.
+        """A TaskGroup whose calls share their deadlines. Its first error is raised as itself: one
+        dead endpoint is one error, however many asked it.
         """
         failed: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as group:
                 yield group
-        except* CallwrightError as errors:
+        except* Exception as errors:
             failed = errors
         finally:
             self._shared.deadlines.clear()

@@ -217,9 +217,11 @@ def read_conversation(start: Answer) -> tuple[Message, ...]:
     )
 
 
-def find_journal(run: str | Path, folder: bool | str | Path = True) -> Path:
-    """The journal of a run: its path as given, or its id (or the end or beginning of one) in the
-    folder of runs.
+def find_journal(
+    run: str | Path, folder: bool | str | Path = True, *, is_whole: bool = False
+) -> Path:
+    """The journal of a run: its path as given, or its id in the folder of runs; where not
+    ``is_whole`` also the beginning or the end of its id.
 
     Raises JournalError where no run, or more than one, is meant.
     """
@@ -228,8 +230,9 @@ def find_journal(run: str | Path, folder: bool | str | Path = True) -> Path:
         return given
     place = runs_dir() if isinstance(folder, bool) else Path(folder).expanduser()
     name = str(run)
+    parts = (str.__eq__,) if is_whole else (str.startswith, str.endswith)
     found = [
-        p for p in place.glob(f"*{SUFFIX}") if p.stem.startswith(name) or p.stem.endswith(name)
+        p for p in place.glob(f"*{SUFFIX}") if name and any(is_(p.stem, name) for is_ in parts)
     ]
     if len(found) != 1:
         what = (

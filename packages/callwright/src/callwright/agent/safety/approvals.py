@@ -9,10 +9,10 @@ definition.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError
@@ -71,6 +71,17 @@ def source_label(source: str) -> str:
     """The name of a source without its kind: ``mail`` of ``mcp mail``."""
     kind, _, name = source.partition(" ")
     return name if kind in ("mcp", "openapi") and name else source
+
+
+def require_names(option: str, names: Any) -> tuple[str, ...]:
+    """The names or patterns of an option. Raises ConfigError for anything but a list of texts: a
+    single text would be read letter by letter.
+    """
+    is_list = isinstance(names, Iterable) and not isinstance(names, str)
+    found: tuple[Any, ...] = tuple(names) if is_list else (None,)
+    if not all(isinstance(one, str) for one in found):
+        raise ConfigError(f"{option} takes a list of texts", hint=f"{option}=['…', '…']")
+    return found
 
 
 def find_approved(patterns: Sequence[str], offers: Mapping[str, OfferedTool]) -> frozenset[str]:

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from callwright.agent.safety.approvals import (
     OfferedTool,
     build_offered_tool,
     find_approved,
     is_named,
+    require_names,
 )
 from callwright.agent.safety.policy import is_described_destructive
 from callwright.agent.safety.provenance import Provenance, iter_leaves
+from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import CheckedCall, Tool, to_canonical_json
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 DRY_RUN = "dry run: it would be called"
 NOBODY = "nobody was there to be asked"
+_FAILED = "asking for approval failed"
 _SHORT = 200  # characters of the arguments that a refusal repeats
 
 
@@ -41,8 +45,13 @@ class Proposal:
     offer: OfferedTool | None = None
 
 
-Approve: TypeAlias = Callable[[Proposal], bool | Awaitable[bool]]
-"""Asked one proposal at a time; True lets the call leave."""
+Approve: TypeAlias = Callable[[Proposal], bool | Awaitable[bool | None] | None]
+"""Asked one proposal at a time. Only True lets the call leave; False and None are a no."""
+
+Ask: TypeAlias = Literal["destructive", "writes"]
+"""The calls of trusted tools that need approval: those that may destroy something, or all that may
+write.
+"""
 
 
 class Consent:
@@ -50,24 +59,48 @@ class Consent:
 
     ``allow`` names tools that need no approval (:mod:`~callwright.agent.safety.approvals`). Without
     ``approve``, all other such calls are refused. ``dry_run``: no call that may write is sent,
-    allowed or not; reads are.
+    allowed or not; reads are. ``idle``: the patterns of ``allow`` that name no tool of the
+    catalogue that this is bound to. Raises ConfigError for options of another type.
     """
 
     def __init__(
-        self, approve: Approve | None = None, allow: Sequence[str] = (), *, dry_run: bool = False
+        self,
+        approve: Approve | None = None,
+        allow: Sequence[str] = (),
+        *,
+        ask: Ask = "destructive",
+        dry_run: bool = False,
     ) -> None:
+        if approve is not None and not callable(approve):
+            raise ConfigError(
+                f"approve is {approve!r}, and must be a function",
+                hint="it is given a Proposal and returns True or False; allow=['*'] approves all",
+            )
+        if ask not in get_args(Ask):
+            raise ConfigError(
+                f"ask is {ask!r}", hint=f"there are: {', '.join(map(repr, get_args(Ask)))}"
+            )
         self._approve = approve
-        self._allow = tuple(allow)
+        self._allow = require_names("allow", allow)
+        self.ask = ask
         self._dry_run = dry_run
         self._offers: Mapping[str, OfferedTool] = {}
         self._approved: frozenset[str] | None = None
+        self.idle: tuple[str, ...] = ()
 
     def bound(self, offers: Mapping[str, OfferedTool]) -> Consent:
         """The same for the tools of one catalogue, by the names they have there. Raises ConfigError
         where ``allow`` does not tell the tools of two sources apart.
         """
-        made = Consent(self._approve, self._allow, dry_run=self._dry_run)
-        made._offers, made._approved = offers, find_approved(self._allow, offers)
+        made, found = copy(self), {one: find_approved([one], offers) for one in self._allow}
+        made._offers, made._approved = offers, frozenset().union(*found.values())
+        made.idle = tuple(pattern for pattern, names in found.items() if not names)
+        return made
+
+    def asking(self, ask: Ask) -> Consent:
+        """The same, asking also about the calls that a run asked about before."""
+        made = copy(self)
+        made.ask = "writes" if "writes" in (ask, self.ask) else "destructive"
         return made
 
     def offer(self, tool: Tool) -> OfferedTool:
@@ -101,16 +134,24 @@ class Consent:
             return "it may write, and its source is not trusted"
         if tool.effects.destructive and (tool.effects.declared or is_described_destructive(tool)):
             return "it may destroy something"
-        return ""
+        return "it may write" if self.ask == "writes" else ""
 
     async def asked(self, proposal: Proposal) -> tuple[bool, str]:
-        """Return True if the call is approved, with the name of who decided."""
+        """Return True if the call is approved, with the name of who decided. Where whoever is asked
+        fails, or gives no clear answer, the call is not approved, and the name says why.
+        """
         if proposal.why == DRY_RUN:
             return False, "dry run"
         if self._approve is None:
             return False, "nobody"
-        said = self._approve(proposal)
-        return bool(await said if inspect.isawaitable(said) else said), "user"
+        try:
+            said = self._approve(proposal)
+            said = await said if inspect.isawaitable(said) else said
+        except Exception as error:
+            return False, f"{_FAILED}: {type(error).__name__}: {error}"
+        if said is None or isinstance(said, bool):
+            return said is True, "user"
+        return False, f"{_FAILED}: approve() returned a {type(said).__name__}, not True or False"
 
 
 def build_proposal(
@@ -131,7 +172,8 @@ def describe_refusal(call: CheckedCall, why: str, by: str) -> str:
     told = to_canonical_json(call.arguments)
     if by == "dry run":
         return f"{DRY_RUN} with {told}"
-    said = NOBODY if by == "nobody" else "the user said no"
+    refused = by if by.startswith(_FAILED) else "the user said no"
+    said = NOBODY if by == "nobody" else refused
     return (
         f"not allowed: {why}, and {said}:"
         f" {told if len(told) <= _SHORT else told[: _SHORT - 1] + '…'}"

@@ -11,7 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from callwright.agent.orchestrator import Orchestrator, Run
-from callwright.cli.chat.session import Session, read_turn
+from callwright.agent.run import read_turn
+from callwright.cli.chat.session import Session
 from callwright.cli.chat.turns import Turns
 from callwright.cli.evidence import open_evidence
 from callwright.cli.run import (

@@ -7,20 +7,16 @@ secrets are replaced there. Only its user can read the file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from callwright.agent.fold import Called, Returned, Said, Spoke, read_journal
 from callwright.cli.terminal.jsonl import encode_line
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.trace import Event
 from callwright.nouns.types import Json, JsonObject, Message, Role, ToolCall
 
-STOPPED = "(This turn ended before its answer.)"
 _ROLES: tuple[str, ...] = get_args(Role)
 
 
@@ -52,36 +48,6 @@ class Session:
                 f"cannot write the session {self._path}: {exc.strerror}",
                 hint="make room, or choose another --session",
             ) from exc
-
-
-def read_turn(events: Iterable[Event]) -> tuple[Message, ...]:
-    """The messages of one turn, from the events of its run. Of a run that ended before its answer
-    they tell what was called; none where nothing was.
-    """
-    own = [replace(e, data=_without_conversation(e)) for e in events]
-    asked = [Message("user", e.data["query"]) for e in own if e.kind == "run.start"][:1]
-    entries = [entry for entry in read_journal(own) if not isinstance(entry, Spoke)]
-    if not any(isinstance(entry, Said) for entry in entries):
-        if not any(isinstance(entry, Called) for entry in entries):
-            return ()
-        entries.append(Said(STOPPED))
-    return (*asked, *map(_to_message, entries))
-
-
-def _without_conversation(event: Event) -> dict[str, Any]:
-    if event.kind != "run.start":
-        return dict(event.data)
-    return {**event.data, "conversation": []}
-
-
-def _to_message(entry: Said | Called | Returned) -> Message:
-    match entry:
-        case Said(text):
-            return Message("assistant", text)
-        case Called(calls):
-            return Message("assistant", "", calls)
-        case Returned(id_, content, tool):
-            return Message("tool", content, tool_call_id=id_, name=tool)
 
 
 def _to_row(message: Message) -> JsonObject:

@@ -31,6 +31,7 @@ _KEY_ENDS = re.compile(
 )  # a key of n parts takes the parser n² steps: counted before it reads
 _MOST_PORTS, _MOST_TOOLS = 65_535, 1_000
 TRYING = ("off", "read-only", "sandbox")  # as callwright.agent.catalog_search names them
+ASKING = ("destructive", "writes")  # as callwright.agent.safety.consent names them
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ SETTINGS: Mapping[str, Key] = {
     "mode": Key("a text", "as --mode", lambda: get_args(ReplyMode)),
     "model_profile": Key("a text", "as --model-profile", lambda: (*load_profiles(),)),
     "allow": Key("a list of texts", "as --allow"),
+    "ask": Key("a text", "as --ask", lambda: ASKING),
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
     "shortlist": Key("a whole number", "as --shortlist", most=_MOST_TOOLS),
     "trials": Key("a text", "as --trials", lambda: TRYING),

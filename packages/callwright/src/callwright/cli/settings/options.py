@@ -36,6 +36,11 @@ class FreezeLevels(StrEnum):
     arguments = "arguments"
 
 
+class Asks(StrEnum):
+    destructive = "destructive"
+    writes = "writes"
+
+
 class Repairs(StrEnum):
     plain = "plain"
     reflect = "reflect"
@@ -117,6 +122,16 @@ Allow = Annotated[
         help=(
             "Tools that may write or destroy without approval: send_*, or SOURCE:TOOL if two"
             " sources share a name."
+        ),
+    ),
+]
+AskFor = Annotated[
+    Asks | None,
+    typer.Option(
+        "--ask",
+        help=(
+            "Calls that need approval: those that may destroy something, or all that may write"
+            " (writes). [destructive]"
         ),
     ),
 ]
@@ -353,11 +368,12 @@ class SafetyOptions:
     freeze: Frozen = None
     may_fill: MayFill = None
     allow: Allow = None
+    ask: AskFor = None
     dry_run: DryRun = False
     sandbox: SandboxRun = False
 
     def to_settings(self) -> Mapping[str, Any]:
-        return {"allow": self.allow}
+        return {"allow": self.allow, "ask": self.ask and self.ask.value}
 
 
 @dataclass(frozen=True, slots=True)
