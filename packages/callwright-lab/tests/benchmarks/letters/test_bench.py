@@ -11,7 +11,13 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.types import Reply
 from callwright_lab.benchmarks.comparison.rows import read_rows
-from callwright_lab.benchmarks.letters.bench import load_cases, main, measure, render_report
+from callwright_lab.benchmarks.letters.bench import (
+    KINDS,
+    load_cases,
+    main,
+    measure,
+    render_report,
+)
 
 
 class Oracle:
@@ -40,7 +46,7 @@ class Oracle:
 def test_the_cases_are_different_and_balanced() -> None:
     cases = load_cases()
     assert len({case.id for case in cases}) == len(cases)
-    for kind in ("sentence", "request", "beside", "wish"):
+    for kind in KINDS:
         for half in ("tune", "test"):
             found = [case for case in cases if (case.kind, case.half) == (kind, half)]
             assert len(found) >= 10
@@ -55,13 +61,13 @@ def test_rows_are_measured_once_and_reported(
     out, model = tmp_path / "rows.jsonl", Oracle()
     cases = [
         case
-        for kind in ("sentence", "request", "wish")
+        for kind in ("sentence", "request", "wish", "answer")
         for case in [one for one in load_cases() if one.kind == kind][:4]
     ]
     asyncio.run(measure(cases, model, out))
-    assert model.asked == 4 + 2 * 4 + 4, "a request is asked about in two orders"
+    assert model.asked == 4 + 2 * 4 + 4 + 2 * 4, "a request and an answer are asked about in two orders"
     asyncio.run(measure(cases, model, out))
-    assert (model.asked, len(read_rows(out))) == (16, 12)
+    assert (model.asked, len(read_rows(out))) == (24, 16)
     assert main(["--report", "--out", str(out)]) == 0
     assert "sentences, tune" in capsys.readouterr().out
 

@@ -335,32 +335,57 @@ def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write(
     assert play(made, [NOTHING, NOTHING])[1] == [], "each wish had its call"
 
 
-@pytest.mark.parametrize(
-    ("before", "letters"),
-    [
-        ("Hello. Anything else I can do for you?", 2),
-        ("Shall I call switch_lamp for the hall?", 0),
-        ("Soll ich L-1 ausschalten?", 0),
-    ],
-)
-def test_who_answers_a_question_about_a_write_has_been_asked(before: str, letters: int) -> None:
-    made = lit("Yes, please", ROOMS, wishes=("list the lamps",))
+def answer_question(
+    before: str, query: str, yes: float
+) -> tuple[LedContext, list[str], list[ToolCall]]:
+    """The questions for one letter and the calls, where the model switches L-1 off upon an answer."""
+    made = lit(query, ROOMS, wishes=("list the lamps",))
     made.conversation = (Message("user", "Hello"), Message("assistant", before))
-    steps, asked = take_round(LeadPolicy(), made), []
+    steps, asked, sent = take_round(LeadPolicy(), made), [], list[ToolCall]()
     try:
         action = next(steps)
         while True:
             event: Any = left("switch_lamp")
             if isinstance(action, Ask) and action.request.top_logprobs:
                 asked.append(action.request.messages[-1].content)
-                event = Replied(Reply("A", first_token={"A": 0.5, "B": 0.5}))
+                is_first = "A) yes" in asked[-1]
+                likely = {"A": yes, "B": 1 - yes} if is_first else {"A": 1 - yes, "B": yes}
+                event = Replied(Reply("A", first_token=likely))
             elif isinstance(action, Ask):
-                event = Replied(Reply(off("L-1")))
+                event = Replied(Reply(off("L-1") if not asked or not sent else NOTHING))
+            elif isinstance(action, Execute):
+                sent += action.calls
             action = steps.send(event)
     except StopIteration:
         pass
-    assert len(asked) == letters
+    return made, asked, sent
+
+
+def test_a_question_about_something_else_is_no_question_about_a_write() -> None:
+    before = "Hello. Anything else I can do for you?"
+    _, asked, _ = answer_question(before, "Yes, please", 0.9)
+    assert len(asked) == 2
     assert all(f"{before}\nYes, please" in text for text in asked)
+
+
+@pytest.mark.parametrize(
+    "before", ["Shall I call switch_lamp for the hall?", "Soll ich L-1 ausschalten?"]
+)
+def test_a_write_that_the_user_says_yes_to_is_made(before: str) -> None:
+    made, asked, sent = answer_question(before, "Yes, please", 0.9)
+    assert len(asked) == 2
+    assert all(f"Assistant: {before}\nUser: Yes, please" in text for text in asked)
+    assert [call.tool for call in sent] == ["switch_lamp"]
+    assert not made.held
+
+
+@pytest.mark.parametrize(("yes", "is_held"), [(0.2, False), (0.49, True)])
+def test_a_write_that_the_user_says_no_to_is_not_made(yes: float, is_held: bool) -> None:
+    made, _, sent = answer_question("Soll ich L-1 ausschalten?", "Nein, noch nicht.", yes)
+    assert sent == []
+    assert [one.rule for one in made.held] == ["unasked_write"] * is_held
+    named, _, sent = answer_question("Soll ich L-1 ausschalten?", "Nein, nicht L-1.", yes)
+    assert (sent, len(named.held)) == ([], 1), "it is named: the user is asked"
 
 
 def test_a_model_without_probabilities_is_asked_for_one_letter_once() -> None:

@@ -6,7 +6,9 @@ a deed that no call did (:mod:`callwright.grounding.answer.deeds`). *Requests*, 
 were called and a write that followed: its share should be high where the request asks for it; *beside* are
 those where another write was made (:mod:`callwright.agent.leading.unasked`). *Wishes* as models state
 them: the share of the tool that one is for, and of the likeliest where it is for none
-(:mod:`callwright.agent.leading.wanted`). The thresholds were set on the half ``tune``; ``test`` was written after that.
+(:mod:`callwright.agent.leading.wanted`). *Answers* to questions of an assistant: the share of a yes
+(:mod:`callwright.agent.leading.agreement`). The thresholds were set on the half ``tune``; ``test`` was
+written after that.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
+from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
+from callwright.agent.leading.agreement import ask_agreement
 from callwright.agent.leading.unasked import (
     LEAST_BESIDE,
     LEAST_SHARE,
@@ -32,7 +37,7 @@ from callwright.agent.leading.unasked import (
 )
 from callwright.agent.leading.wanted import SURE_SHARE as SURE_WISH
 from callwright.agent.leading.wanted import build_question
-from callwright.agent.step import Ask, Replied, ask
+from callwright.agent.step import Ask, Replied, Steps, ask
 from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
 from callwright.grounding.answer.deeds import Deeds
 from callwright.models import open_model
@@ -43,13 +48,14 @@ from callwright.prompts.one_letter import read_shares
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 HALVES = ("tune", "test")
-KINDS = ("sentence", "request", "beside", "wish")
+KINDS = ("sentence", "request", "beside", "wish", "answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One sentence or request. ``tools``: those that were offered, or called; ``done``: those that
-    were called. ``is_true``: the deed was done, or the ``write`` is asked for.
+    """One sentence, request, wish or answer. ``tools``: those that were offered, or called;
+    ``done``: those that were called, or the question that is answered. ``is_true``: the deed was
+    done, the ``write`` is asked for, or the answer is a yes.
     """
 
     kind: str
@@ -99,7 +105,11 @@ def load_cases() -> tuple[Case, ...]:
         build("wish", row, *row["tools"], write=row.get("wanted", ""), is_true="wanted" in row)
         for row in rows["wishes"]
     ]
-    return (*sentences, *requests, *wishes)
+    answers = [
+        build("answer", row, done=(row["question"],), is_true=row["is_yes"])
+        for row in rows["answers"]
+    ]
+    return (*sentences, *requests, *wishes, *answers)
 
 
 async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> None:
@@ -133,7 +143,16 @@ async def _measure_sentence(case: Case, model: ChatModel) -> float | None:
 
 async def _measure_request(case: Case, model: ChatModel) -> float | None:
     doubt = Doubt(ToolCall("", case.write, {}), case.tools, is_linked=False)
-    steps = ask_share(doubt, case.text, lambda request: ask(request, None))
+    return await _carry_out(ask_share(doubt, case.text, lambda one: ask(one, None)), model)
+
+
+async def _measure_answer(case: Case, model: ChatModel) -> float | None:
+    steps = ask_agreement(case.done[0], case.text, lambda one: ask(one, None))
+    return await _carry_out(steps, model)
+
+
+async def _carry_out(steps: Steps[float | None], model: ChatModel) -> float | None:
+    """The share that these questions lead to."""
     try:
         action = next(steps)
         while True:
@@ -153,7 +172,7 @@ async def _measure_wish(case: Case, model: ChatModel) -> float | None:
     return max(others) if shares else None
 
 
-_MEASURES = {"sentence": _measure_sentence, "wish": _measure_wish}
+_MEASURES = {"sentence": _measure_sentence, "wish": _measure_wish, "answer": _measure_answer}
 
 
 def render_report(rows: Sequence[JsonObject]) -> str:
@@ -181,8 +200,8 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
     if kind == "wish":
         found, wrong = (sum(s >= SURE_WISH for s in part) for part in (true, false))
         return f"{head}; from {SURE_WISH} on: {found} wishes found, {wrong} that are none"
-    beside, alone = (LEAST_BESIDE, SURE_BESIDE), (LEAST_SHARE, SURE_SHARE)
-    least, sure = beside if kind == "beside" else alone
+    cuts = {"beside": (LEAST_BESIDE, SURE_BESIDE), "answer": (LEAST_AGREEMENT, SURE_AGREEMENT)}
+    least, sure = cuts.get(kind, (LEAST_SHARE, SURE_SHARE))
     left_out = [sum(s < least for s in part) for part in (false, true)]
     asked = [sum(least <= s < sure for s in part) for part in (false, true)]
     return (
@@ -195,18 +214,25 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser("callwright bench letters", description=__doc__)
     parser.add_argument("--model", default="local", help="local, local:PATH or URL#MODEL")
     parser.add_argument("--half", choices=HALVES, help="both by default")
+    parser.add_argument("--kind", choices=KINDS, help="all by default")
     parser.add_argument("--out", type=Path, default=Path("runs/letters.jsonl"))
     parser.add_argument("--report", action="store_true", help="print the table of that file alone")
     options = parser.parse_args(arguments)
     if not options.report:
-        asyncio.run(_measure_all(options.model, options.half, options.out))
+        wanted = options.half, options.kind
+        cases = [one for one in load_cases() if _is_wanted(one, *wanted)]
+        asyncio.run(_measure_all(options.model, cases, options.out))
     sys.stdout.write(render_report(read_rows(options.out)) + "\n")
     return 0
 
 
-async def _measure_all(spec: str, half: str | None, out: Path) -> None:
+def _is_wanted(case: Case, half: str | None, kind: str | None) -> bool:
+    return half in (None, case.half) and kind in (None, case.kind)
+
+
+async def _measure_all(spec: str, cases: Sequence[Case], out: Path) -> None:
     model = open_model(spec)
     try:
-        await measure([case for case in load_cases() if half in (None, case.half)], model, out)
+        await measure(cases, model, out)
     finally:
         await model.aclose()

@@ -87,11 +87,10 @@ class Job(StepContext):
         led = self.facts.led
 
         def write(words: Words | None = None) -> Generator[ChatRequest, Reply, WrittenAnswer]:
-            facts = None
+            deeds = words.deeds if words else None
+            live = LiveAnswer(self.query, results, skips, deeds, self._list_told())
             if self.streamed is not None:
-                live = LiveAnswer(self.query, results, skips, words.deeds if words else None)
                 self.streamed.begin(live)
-                facts = live.facts
             return (
                 yield from write_answer(
                     self.query,
@@ -100,7 +99,7 @@ class Job(StepContext):
                     mode=self.mode,
                     char_limit=most,
                     repair_questions=repair_questions,
-                    facts=facts,
+                    facts=live.facts,
                     prompt=self.shared_prompt if led is None else None,
                     answer_tokens=self.facts.profile.answer_tokens,
                     words=words,
@@ -112,6 +111,11 @@ class Job(StepContext):
         if led.is_idle:
             return WrittenAnswer((yield from say_freely(led)))
         return (yield from close_turn(led, write)).join()
+
+    def _list_told(self) -> list[str]:
+        """The system's messages: they may tell what day it is."""
+        talk = self.executor.state.asked.conversation
+        return [message.content for message in talk if message.role == "system"]
 
     def _ask_for_unstated(
         self, written: WrittenAnswer

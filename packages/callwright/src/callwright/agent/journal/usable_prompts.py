@@ -22,6 +22,7 @@ _STRATEGIES = {
         "select",
         "option",
         "asked",
+        "said",
         "deed",
         "question",
         "ask_done",

@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from callwright import prompts
+from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
+from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
+from callwright.agent.leading.agreement import ask_agreement
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
@@ -72,6 +75,7 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
     calls = context.pick_meant(action.calls)
+    calls = yield from _leave_out_denied(calls, context)
     calls = yield from _leave_out_unasked(calls, policy.wanted, context)
     calls = yield from _ask_for_returned(calls, policy, context)
     calls = yield from _ask_for_named(calls, context)
@@ -132,6 +136,30 @@ def _pick_tools(tools: Sequence[Tool], held: Sequence[HeldCall]) -> tuple[Tool, 
     return tuple(tool for tool in tools if tool.name in names)
 
 
+def _leave_out_denied(
+    calls: tuple[ToolCall, ...], context: LedContext
+) -> Steps[tuple[ToolCall, ...]]:
+    """The calls without declared writes that the assistant asked about and to which the user's
+    answer is a no. Those to which it may be one, or which it names, are held.
+    """
+    writes = {tool.name for tool in context.tools if tool.effects.declares_write}
+    doubted = [call for call in calls if call.tool in writes and _was_asked_about(call, context)]
+    if not doubted or not context.leaves_out_unasked:
+        return calls
+    question = _get_last_words(context)
+    share = yield from ask_agreement(question, context.query, context.ask_letter)
+    if share is None or share >= SURE_AGREEMENT:
+        return calls
+    said = ProvenanceIndex(context.query)
+    for call in doubted:
+        reason = f"'{call.tool}' was not called: the user did not say yes to it"
+        if share >= LEAST_AGREEMENT or any(map(said.holds, _list_values(call))):
+            context.held.append(HeldCall(call, UNASKED_WRITE, reason))
+        context.facts.skip([Skip(call.tool, reason, refused=True)])
+        context.trace.add("note", text=f"left out: {reason}")
+    return tuple(call for call in calls if call not in doubted)
+
+
 def _leave_out_unasked(
     calls: tuple[ToolCall, ...], wanted: Container[str], context: LedContext
 ) -> Steps[tuple[ToolCall, ...]]:
@@ -168,9 +196,14 @@ def _was_asked_about(call: ToolCall, context: LedContext) -> bool:
     if not asks_user(context.conversation):
         return False
     asked = _get_last_words(context)
+    return any(text in asked for text in (call.tool, *_list_values(call)) if len(text) > 1)
+
+
+def _list_values(call: ToolCall) -> list[str]:
+    """The texts and numbers of a call, as texts."""
     given = call.arguments if isinstance(call.arguments, dict) else {}
-    values = [str(v) for v in iter_scalars(given) if isinstance(v, str | int) and v is not True]
-    return any(text in asked for text in (call.tool, *values) if len(text) > 1)
+    values = (v for v in iter_scalars(given) if isinstance(v, str | int))
+    return [str(value) for value in values if not isinstance(value, bool)]
 
 
 def _tell_request(context: LedContext) -> str:

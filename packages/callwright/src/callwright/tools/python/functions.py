@@ -89,13 +89,13 @@ def tool(
 
     ``effects``: say ``effects=READ`` for what only reads. A tool that declares none is called
     without approval, unless its name or description says that it deletes or overwrites; after a
-    final result, an equal call is not made again in that turn. ``outcome``: after a crash, asked what became of a call: ``outcome(key,
-    **arguments)``, plain or async, with the idempotency key that ran as
-    :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the call took
-    effect, ``NOT_DONE`` if it surely did not, None if it cannot tell. ``compensates``: the name of the
-    tool of which this one undoes calls; answers mention it, and nobody calls it unasked. Raises
-    CatalogError for effects of another type, a name that no model can call, and what is no
-    function.
+    final result, an equal call is not made again in that turn. ``outcome``: after a crash, asked
+    what became of a call: ``outcome(key, **arguments)``, plain or async, with the idempotency key
+    that ran as :data:`callwright.nouns.protocols.CALL_KEY`. It returns the call's result if the
+    call took effect, ``NOT_DONE`` if it surely did not, None if it cannot tell. ``compensates``:
+    the name of the tool of which this one undoes calls; answers mention it, and nobody calls it
+    unasked. Raises CatalogError for effects of another type, a name that no model can call, and
+    what is no function.
     """
     if name and _NAME.fullmatch(name) is None:
         raise CatalogError(

@@ -204,7 +204,8 @@ def test_where_all_came_back_empty_the_request_itself_is_asked_about_again() -> 
     text = "Order 48 pieces of D-415"
     begun = [user(text), *made("find_part", {"name": "D-415"}, "[]")]
     order = calls(("create_order", {"part_code": "D-415", "quantity": 48}))
-    found, asked = run(context(*begun), NO_CALL, NO_CALL, order)
+    none = '{"final_answer": "No part D-415 was found."}'
+    found, asked = run(context(*begun), NO_CALL, NO_CALL, none, order)
     assert found.decision is not None
     assert [sent.call.tool for sent in found.decision.calls] == ["create_order"]
     assert f"Nothing serves this part yet: {text}" in asked[-1].body["messages"][-1]["content"]

@@ -64,7 +64,8 @@ class Closing:
 
         query, results = self.context.state.asked.query, self.context.state.results
         skips = [Skip("", problem, refused=True) for problem in dict.fromkeys(self.problems)]
-        live = LiveAnswer(query, results, skips, words_in.deeds)
+        told = [one.content for one in self.context.messages if one.role == "system"]
+        live = LiveAnswer(query, results, skips, words_in.deeds, told)
         self._read = live.read
         dialogue = write_answer(
             query,
