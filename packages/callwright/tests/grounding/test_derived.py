@@ -182,3 +182,35 @@ def test_a_value_counts_twice_only_where_the_words_say_so(made_up: str, twice: s
     facts = facts_of("", results)
     assert check_statement(made_up, facts).support == "unsupported"
     assert check_statement(twice, facts).support == "supported"
+
+
+EVENTS = [
+    ToolResult("r1", "list_events", {}, [
+        {"title": "Dentist", "start": "2026-03-12T14:30:00"},
+        {"title": "Yoga", "start": "2026-03-25T18:00:00", "booked": "2026-03-06"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "true", "false"),
+    [
+        ("When is yoga?", "Yoga is in 14 days.", "Yoga is in 13 days."),
+        ("When is yoga?", "Yoga is in two weeks.", "Yoga is in three weeks."),
+        ("When is yoga?", "Yoga was booked five days ago.", "Yoga was booked six days ago."),
+        ("When is yoga?", "It is in 1 day.", "It is in 19 days."),
+        ("Wann ist Yoga?", "Yoga ist in 14 Tagen.", "Yoga ist in 13 Tagen."),
+        ("¿Cuándo es el yoga?", "Yoga es dentro de 14 días.", "Yoga es dentro de 13 días."),
+        ("Yoga是什么时候？", "Yoga在14天后。", "Yoga在13天后。"),
+        ("متى Yoga؟", "Yoga بعد 14 يومًا.", "Yoga بعد 13 يومًا."),
+    ],
+)
+def test_days_are_counted_from_today_where_it_is_known(query: str, true: str, false: str) -> None:
+    known = facts_of(query, EVENTS, said=["Today is 2026-03-11."])
+    assert check_statement(true, known).problems == []
+    assert check_statement(false, known).support == "unsupported"
+
+
+def test_where_today_is_not_known_nothing_is_counted_from_it() -> None:
+    assert check_statement("Yoga is in 14 days.", facts_of("When is yoga?", EVENTS)).problems
+    known = facts_of("Wann ist Yoga?", EVENTS)
+    assert check_statement("Yoga ist in 14 Tagen.", known).problems

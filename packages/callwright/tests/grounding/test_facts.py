@@ -1,3 +1,7 @@
+from datetime import date
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,3 +88,40 @@ def test_a_name_that_is_written_as_one_word_is_known_as_its_words_too() -> None:
     known = facts_of("Is getPumpState up?", [ToolResult("r1", "HTTPServer", {}, "on")]).folded
     for words in ("getpumpstate", "get pump state", "httpserver", "http server"):
         assert f" {words} " in known
+
+
+@pytest.mark.parametrize(
+    ("content", "minutes"),
+    [({"utc_offset": 7200}, 120), ({"zone": "UTC+05:30"}, 330), ({"offset": -3}, -180)],
+)
+def test_the_offsets_that_results_name_are_known_in_every_form(
+    content: dict[str, Any], minutes: int
+) -> None:
+    assert facts_of("q", [ToolResult("r1", "lookup", {}, content)]).offsets == (0, minutes)
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "result"),
+    [
+        ("Today is Wednesday, 2026-03-11. When is yoga?", (), {}),
+        ("Wann ist Yoga?", ("Sei knapp.", "Heute ist der 11. März 2026."), {}),
+        ("瑜伽是什么时候？", ("今天是2026年3月11日。",), {}),
+        ("When is yoga?", (), {"current_date": "2026-03-11"}),
+    ],
+)
+def test_what_day_it_is_is_told_by_a_text_or_a_field(
+    query: str, said: tuple[str, ...], result: dict[str, Any]
+) -> None:
+    known = facts_of(query, [ToolResult("r1", "lookup", {}, result)], said=said)
+    assert known.todays == {date(2026, 3, 11)}
+
+
+def test_another_day_is_not_taken_for_today() -> None:
+    result = ToolResult("r1", "get_current_weather", {}, {"date": "2026-03-11"})
+    assert facts_of("Yoga is on 2026-03-13.", [result]).todays == frozenset()
+
+
+def test_results_of_lists_without_entries_alone_are_void() -> None:
+    assert facts_of("q", [ToolResult("r1", "t", {}, {"orders": []})]).is_void
+    assert not facts_of("q", [ToolResult("r1", "t", {}, {"orders": [], "total": 0})]).is_void
+    assert not facts_of("q", []).is_void

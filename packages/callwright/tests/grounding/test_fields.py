@@ -42,6 +42,7 @@ def test_a_unit_beside_a_field_counts_for_what_it_can_be_about() -> None:
     assert beside == "EUR"
     assert unit_of_field(("total",), beside) == "EUR"
     assert unit_of_field(("quantity",), beside) == ""
+    assert unit_of_field(("price_cents",), beside) == "EUR", "cents of that currency"
 
 
 def test_a_unit_named_for_one_field_counts_for_that_one_only() -> None:
@@ -52,7 +53,15 @@ def test_a_unit_named_for_one_field_counts_for_that_one_only() -> None:
 
 @pytest.mark.parametrize(
     ("key", "scale"),
-    [("revenue_musd", 1e6), ("population_millions", 1e6), ("price", 1.0), ("", 1.0)],
+    [
+        ("revenue_musd", 1e6),
+        ("population_millions", 1e6),
+        ("price", 1.0),
+        ("", 1.0),
+        ("price_in_cents", 0.01),
+        ("feePence", 0.01),
+        ("humidity_per_cent", 1.0),
+    ],
 )
 def test_a_key_says_its_magnitude(key: str, scale: float) -> None:
     assert scale_of_field(key) == scale

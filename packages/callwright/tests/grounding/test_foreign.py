@@ -10,7 +10,7 @@ import pytest
 
 from callwright.grounding import Facts, check_statement, facts_of
 from callwright.grounding.answer.reply import split_prose
-from callwright.grounding.foreign import moments_in, numbers_in
+from callwright.grounding.foreign import moments_in, numbers_in, numbers_in_result
 from callwright.nouns.types import ToolResult
 
 TRIP = {"from": "Berlin", "to": "Rome", "distance_km": 1184.5, "price": 1250.0, "currency": "EUR"}
@@ -84,6 +84,30 @@ def test_dates_name_their_months_in_their_language() -> None:
     assert (digits.year, digits.month, digits.day) == (2026, 5, 3)
 
 
+def test_times_are_read_beside_dates_and_where_the_language_is_not_known() -> None:
+    day, time = moments_in("am 3. Mai 2026 um 18 Uhr", "de")
+    assert (day.day, time.hour) == (3, 18)
+    assert [m.hour for m in moments_in("Yoga 18 Uhr")] == [18]
+    (written,) = moments_in("March 12 to 6 pm", "en")[:1]
+    assert (written.month, written.day) == (3, 12)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("24,50", 24.5, ""),
+        ("Versand 4,90 € im Inland und Ausland", 4.9, "EUR"),
+        ("运费15元", 15, ""),
+    ],
+)
+def test_numbers_of_results_are_read_as_their_language_writes_them(
+    text: str, value: float, unit: str
+) -> None:
+    found = numbers_in_result(text, (), words=False)
+    assert (value, unit) in [(n.value, n.unit) for n in found]
+    assert numbers_in_result("It is 24.50", (), words=False)[0].value == 24.5
+
+
 def result(name: str, content: Any) -> list[ToolResult]:
     return [ToolResult("r1", name, {}, content)]
 
@@ -94,6 +118,13 @@ ROUTE = result("route", {"distance": 12.3, "duration": 95, "arrival": "2026-03-1
 ORDER = result("create_order", {"order_id": "O-5005", "total": 73.5, "delivery": "2026-03-20"})
 BALANCE = result("get_balance", {"account": "savings", "balance": 58000.0})
 TOWN = result("stats", {"population": 1234567})
+WIND = result("get_weather", {"temp_c": -3.5, "wind_kmh": 12, "sunset": "17:48"})
+YOGA = result("list_events", [{"title": "Yoga", "start": "2026-03-13T18:00:00"}])
+LAMP = result("get_lamp", {"name": "Luma", "price_cents": 1999, "currency": "EUR"})
+SHOP = result("get_shop", {"name": "Luma", "opens": 9, "closes": 18, "brightness": 40})
+PAID = result("list_payments", [{"payee": "Acme", "amount": -45.99, "currency": "EUR"}])
+HUBER = result("get_shop", "Montags 9–18 Uhr. Lieferung am 14. März um 7.30 Uhr. Versand 4,90 €.")
+GUANG = result("get_shop", "周一至周五上午9点至下午6点。运费15元。")
 EVENTS = result("list_events", [{"id": "V-2", "time": "14:30"}, {"id": "V-3", "time": "09:15"}])
 
 
@@ -143,6 +174,34 @@ EVENTS = result("list_events", [{"id": "V-2", "time": "14:30"}, {"id": "V-3", "t
             "Es sind die Termine V-2 und V-3.",
             "Es sind die Termine V-2 und V-4.",
         ),
+        (YOGA, "Wann ist Yoga?", "Yoga beginnt um 18 Uhr.", "Yoga beginnt um 17 Uhr."),
+        (YOGA, "Wann ist Yoga?", "Es beginnt um 6 Uhr abends.", "Es beginnt um 6 Uhr morgens."),
+        (YOGA, "¿Cuándo es el yoga?", "El yoga es a las 18 horas.", "El yoga es a las 17 horas."),
+        (YOGA, "¿Cuándo es?", "Es a las 6 de la tarde.", "Es a las 5 de la tarde."),
+        (YOGA, "瑜伽是什么时候？", "瑜伽在下午6点。", "瑜伽在下午5点。"),
+        (YOGA, "瑜伽是什么时候？", "瑜伽在18点。", "瑜伽在19点。"),
+        (YOGA, "متى اليوغا؟", "اليوغا الساعة 6 مساءً.", "اليوغا الساعة 5 مساءً."),
+        (WIND, "Wie ist das Wetter?", "Die Sonne sinkt um 17 Uhr 48.", "Sie sinkt um 18 Uhr 48."),
+        (WIND, "巴黎的风有多大？", "风速为每小时12公里。", "风速为每小时12英里。"),
+        (WIND, "كيف الطقس؟", "الرياح 12 كيلومترًا في الساعة.", "الرياح 12 ميلًا في الساعة."),
+        (WIND, "Wie stark weht es?", "12 Kilometer in der Stunde.", "12 Meilen in der Stunde."),
+        (WIND, "天气怎么样？", "现在零下3.5摄氏度。", "现在零下5.5摄氏度。"),
+        (WIND, "¿Qué tiempo hace?", "Hay 3,5 grados bajo cero.", "Hay 5,5 grados bajo cero."),
+        (LAMP, "Was kostet Luma?", "Die Luma kostet 19,99 Euro.", "Die Luma kostet 29,99 Euro."),
+        (LAMP, "¿Cuánto cuesta?", "La Luma cuesta 19,99 euros.", "La Luma cuesta 19,99 dólares."),
+        (LAMP, "Luma多少钱？", "Luma售价19.99欧元。", "Luma售价1999欧元。"),
+        (LAMP, "كم سعر Luma؟", "سعر Luma هو 19.99 يورو.", "سعر Luma هو 1999 يورو."),
+        (
+            SHOP,
+            "Wann ist offen?",
+            "Luma hat von 9 bis 18 Uhr auf.",
+            "Luma hat von 9 bis 20 Uhr auf.",
+        ),
+        (SHOP, "灯怎么样？", "亮度40%。", "亮度50%。"),
+        (PAID, "¿Qué pagué?", "Pagaste 45,99 euros a Acme.", "Pagaste 46,99 euros a Acme."),
+        (HUBER, "Wann kommt es?", "Am 14. März um 7:30 Uhr.", "Am 15. März um 7:30 Uhr."),
+        (HUBER, "Was kostet der Versand?", "Er kostet 4,90 €.", "Er kostet 5,90 €."),
+        (GUANG, "几点营业？", "9点到18点营业，运费15元。", "9点到19点营业，运费15元。"),
     ],
 )
 def test_a_right_value_is_confirmed_and_its_neighbour_is_not(

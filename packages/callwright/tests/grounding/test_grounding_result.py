@@ -31,6 +31,7 @@ def test_a_refusal_without_a_rival_says_that_it_stands_nowhere_and_cannot_be_rep
         ({"temp_c": 4.5}, "5 °C", "4.5 °C"),
         ({"humidity_percent": 40}, "45%", "40%"),
         ({"distance_km": 12}, "13 km", "12 km"),
+        ({"price_cents": 1999, "currency": "EUR"}, "29.99 euros", "19.99 EUR"),
     ],
 )
 def test_the_one_rival_is_the_replacement_as_the_result_tells_it(

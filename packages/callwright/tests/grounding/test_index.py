@@ -109,3 +109,17 @@ def test_indexing_is_deterministic_and_never_raises(content: Any) -> None:
     one, two = index(content), index(content)
     assert [x.where for x in one.leaves] == [x.where for x in two.leaves]
     assert one.vocabulary == two.vocabulary
+
+
+def test_texts_in_any_language_are_read_as_it_writes_dates_times_and_numbers() -> None:
+    facts = index("Montags offen 9–18 Uhr. Lieferung am 14. März um 7.30 Uhr. Versand 4,90 €.")
+    moments = [f.moment for f in facts.figures if f.moment is not None]
+    assert {m.hour for m in moments} >= {9, 18, 7}
+    assert (3, 14) in {(m.month, m.day) for m in moments}
+    assert 4.9 in [f.number.value for f in facts.figures if f.number is not None]
+
+
+def test_an_amount_in_cents_is_one_of_its_currency() -> None:
+    (figure,) = index({"price_cents": 1999, "currency": "EUR"}).figures
+    assert figure.number is not None
+    assert (round(figure.number.value, 2), figure.unit) == (19.99, "EUR")

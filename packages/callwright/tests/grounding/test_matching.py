@@ -8,11 +8,11 @@ from callwright.grounding.matching import (
     compute_tolerance,
     figures_for,
     is_close,
-    offsets_in,
+    is_same_hour,
     same_moment,
     weekday_fits,
 )
-from callwright.grounding.quantity import Number, find_moments, find_numbers
+from callwright.grounding.quantity import Moment, Number, find_moments, find_numbers
 from callwright.nouns.types import Json, ToolResult
 
 
@@ -38,6 +38,15 @@ def how(statement: str, content: Json) -> str:
         ("68 °F", {"temp_c": 20}, "converted"),
         ("35 %", {"share": 0.35}, "same"),
         ("a loss of 3.2 %", {"change_percent": -3.2}, "same"),
+        ("you paid 45.99 euros", {"amount_eur": -45.99}, "same"),
+        ("40 %", {"brightness": 40}, "same"),
+        ("19.99 euros", {"price_cents": 1999, "currency": "EUR"}, "same"),
+        ("1,999 cents", {"price_cents": 1999, "currency": "EUR"}, "same"),
+        ("19.99 euros", {"price_cents": "1999"}, "same"),
+        ("1,999 euros", {"price_cents": 1999}, ""),
+        ("19.99 euros", {"price_cents": 1999, "currency": "USD"}, ""),
+        ("your balance is 45.99 euros", {"balance_eur": -45.99}, ""),
+        ("40 %", {"seats": 40}, ""),
         ("8.8 million people", {"population": 8_866_180}, ""),
         ("over 2 million", {"population": 1_902_650}, ""),
         ("42 miles", {"distance_km": 42.0}, ""),
@@ -90,7 +99,7 @@ def test_a_hedge_widens_the_tolerance_to_its_own_side_only(value: float) -> None
 def test_a_moment_is_the_results_as_told_or_in_another_zone(said: str, way: str) -> None:
     content = {"departure": "2024-05-24T07:35:00+02:00"}
     found = facts(content)
-    assert same_moment(find_moments(said)[0], found.moment_figures[0], offsets_in(found)) == way
+    assert same_moment(find_moments(said)[0], found.moment_figures[0], found.offsets) == way
 
 
 def test_a_weekday_must_be_that_of_its_date() -> None:
@@ -98,7 +107,10 @@ def test_a_weekday_must_be_that_of_its_date() -> None:
     assert not weekday_fits(find_moments("Monday, 24 May 2024")[0])
 
 
-def test_the_offsets_that_results_name_are_known_in_every_form() -> None:
-    assert offsets_in(facts({"utc_offset": 7200})) == (0, 120)
-    assert offsets_in(facts({"zone": "UTC+05:30"})) == (0, 330)
-    assert offsets_in(facts({"offset": -3})) == (0, -180)
+def test_an_hour_of_either_half_of_the_day_is_the_results_one() -> None:
+    six = Moment((0, 0), hour=6, minute=0, either=True)
+    assert is_same_hour(six, Moment((0, 0), hour=18))
+    assert is_same_hour(Moment((0, 0)), six), "it tells no hour"
+    assert not is_same_hour(six, Moment((0, 0), hour=17))
+    assert not is_same_hour(six, Moment((0, 0)))
+    assert not is_same_hour(Moment((0, 0), hour=6), Moment((0, 0), hour=18))

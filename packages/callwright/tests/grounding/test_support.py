@@ -364,3 +364,30 @@ def test_what_was_done_is_told_of_by_what_the_calls_were_made_with(
 ) -> None:
     facts = facts_of("Do what I asked for.", results)
     assert check_statement(text, facts).support == support
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("Luma opens at 9 am.", "Luma opens at 10 am."),
+        ("It closes at 6 o'clock in the evening.", "It closes at 7 o'clock in the evening."),
+        ("It opens at 9 and closes at 6 pm.", "It opens at 9 and closes at 7 pm."),
+    ],
+)
+def test_a_full_hour_may_stand_in_a_result_as_a_number(true: str, false: str) -> None:
+    shop = ToolResult("r1", "get_shop", {}, {"name": "Luma", "opens": 9, "closes": 18})
+    known = facts_of("When is Luma open?", [shop])
+    assert check_statement(true, known).problems == []
+    assert check_statement(false, known).support == "unsupported"
+
+
+def test_an_hour_that_was_asked_for_may_be_repeated() -> None:
+    asked = ToolResult("r1", "book", {"title": "Yoga", "hour": 18}, {"booked": True})
+    known = facts_of("Buche Yoga um 18 Uhr.", [asked])
+    assert check_statement("Yoga um 18 Uhr ist gebucht.", known).problems == []
+    assert check_statement("Yoga um 19 Uhr ist gebucht.", known).support == "unsupported"
+
+
+def test_that_nothing_is_planned_makes_no_claim_of_its_words() -> None:
+    known = facts_of("What is planned?", [ToolResult("r1", "list_events", {}, {"events": []})])
+    assert check_statement("Nothing is planned for tomorrow.", known).support == "supported"

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from callwright.grounding.units import (
     ALIASES,
+    RATES,
     UNITS,
     convert_value,
     is_same_unit,
@@ -71,3 +72,9 @@ def test_a_unit_that_is_not_said_speaks_against_none() -> None:
 def test_every_alias_names_a_unit() -> None:
     assert set(ALIASES.values()) <= set(UNITS)
     assert ALIASES["square kilometres"] == "km2"
+
+
+def test_a_length_for_a_time_has_the_unit_of_that_speed() -> None:
+    assert RATES["km", "h"] == "km/h"
+    assert RATES["m", "s"] == "m/s"
+    assert ("kg", "h") not in RATES

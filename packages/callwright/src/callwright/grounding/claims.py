@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from callwright.grounding.facts import Facts
 from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
-from callwright.grounding.lexicon import GLUE, NOT_NAMES, TWICE
+from callwright.grounding.lexicon import GLUE, NOT_NAMES, NOTHING, TWICE
 from callwright.grounding.quantity import (
     Moment,
     Number,
@@ -21,6 +21,7 @@ from callwright.grounding.quantity import (
     find_numbers,
     is_overlapping,
 )
+from callwright.grounding.rates import join_rates
 from callwright.grounding.words import find_concepts, stem_word
 from callwright.language import ENGLISH
 from callwright.language.detect import guess_language, is_foreign, is_likelier_another, language_of
@@ -154,11 +155,13 @@ def claims_of(text: str, facts: Facts) -> Claims:
     lead = _NUMBERED.match(text)
     taken: list[Span] = [lead.span()] if lead else []
     taken += _extract_identifiers(claims, taken)
-    found = find_moments(text) if claims.readable else moments_in(text, language)
+    spoken = "en" if claims.readable else language
+    found = moments_in(text, spoken)
     claims.moments = [m for m in found if not _has_overlap(m.span, taken)]
     taken += [m.span for m in claims.moments]
     read = find_numbers(text, taken) if claims.readable else numbers_in(text, taken, language)
-    claims.numbers = [n for n in read if not _OUT_OF.search(text[: n.span[0]])]
+    joined = join_rates(read, text, spoken)
+    claims.numbers = [n for n in joined if not _OUT_OF.search(text[: n.span[0]])]
     if claims.readable:  # elsewhere a capital letter may stand on any word
         _extract_names(claims, [*taken, *(n.span for n in claims.numbers if not n.word)])
     _extract_mentions(claims, facts)
@@ -327,6 +330,9 @@ def _words_outside(text: str, start: int, end: int, claims: Claims) -> Iterator[
             yield from find_concepts(number.unit.lower())
 
 
+_EMPTY = GLUE | NOTHING
+
+
 def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
     """The words of a statement that carry meaning, names aside, and those of them that nothing
     known contains.
@@ -337,7 +343,7 @@ def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
     carried = [
         w
         for w in split_tokens(text)
-        if w not in GLUE and stem_word(w) not in GLUE and not w.isdigit() and len(w) > 2
+        if not {w, stem_word(w)} & _EMPTY and not w.isdigit() and len(w) > 2
     ]
     unknown = [w for w in carried if not facts.knows(w)]
     return carried, unknown

@@ -18,14 +18,17 @@ from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM
 from callwright.grounding.matching import is_close
 from callwright.grounding.parts import iter_parts
-from callwright.grounding.quantity import Moment, Number
+from callwright.grounding.quantity import Moment, Number, date_of
 from callwright.grounding.totals import COLUMN, is_announced, iter_comparisons, iter_totals
 from callwright.grounding.units import UNITS, convert_value, is_same_unit
 from callwright.language import ENGLISH
+from callwright.language.pack import pack
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 
 _POOL = 48
+_BESIDE = 14  # characters beside a number in which a word can count from today
+_DAYS = {"day": 1, "week": 7}
 _CLOSE = threshold("callwright.grounding", "derived_close")
 _APART = threshold("callwright.grounding", "derived_apart")
 
@@ -261,6 +264,9 @@ def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         f for f in facts.moment_figures if not near or any(m.labels & f.leaf.labels for m in near)
     ][:40]
     named = [m for m in near if any(m.labels & f.leaf.labels for f in timed)]
+    if facts.todays and _counts_from_today(n, claims):
+        yield from _iter_distances(n, timed, named, facts)
+        return
     for f, g in (*itertools.combinations(timed, 2), *_iter_contrasts(timed, near, claims, facts)):
         if not all(m.labels & (f.leaf.labels | g.leaf.labels) for m in named):
             continue  # "A is two hours ahead of B" is no span within A
@@ -281,6 +287,33 @@ def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
                         told + 1,
                         [f.leaf, g.leaf],
                     )
+
+
+def _iter_distances(
+    n: Number, timed: Sequence[Figure], named: Sequence[Mention], facts: Facts
+) -> Iterator[_Way]:
+    """How far a day is from today: "in two days"."""
+    for figure in timed:
+        day = date_of(figure.moment)
+        if day is None or not all(m.labels & figure.leaf.labels for m in named):
+            continue
+        for today in facts.todays:
+            days = abs((day - today).days)
+            name = f"{figure.leaf.where} from {today}"
+            if n.unit in _DAYS:
+                yield name, days / _DAYS[n.unit], [figure.leaf]
+            elif UNITS[n.unit].dimension == "years":
+                yield name, float(int(days / 365.2425)), [figure.leaf]
+
+
+def _counts_from_today(n: Number, claims: Claims) -> bool:
+    """Return True if the words beside a number of days count from today: "in #", "# ago"."""
+    if n.unit not in _DAYS and UNITS[n.unit].dimension != "years":
+        return False
+    reader = pack("en" if claims.readable else claims.language)
+    start, end = n.span
+    beside = f"{claims.text[max(0, start - _BESIDE) : start]}#{claims.text[end : end + _BESIDE]}"
+    return reader is not None and bool(reader.says("days.from_today", beside))
 
 
 def _iter_contrasts(

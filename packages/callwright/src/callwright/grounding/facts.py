@@ -8,21 +8,36 @@ the index are still found as text.
 from __future__ import annotations
 
 import bisect
+import datetime as dt
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from callwright.grounding.foreign import moments_in
 from callwright.grounding.labels import moment_labels
-from callwright.grounding.quantity import Moment, Number, find_moments, find_numbers, weekday_of
+from callwright.grounding.quantity import (
+    Moment,
+    Number,
+    date_of,
+    find_moments,
+    find_numbers,
+    weekday_of,
+)
 from callwright.grounding.words import find_concepts
+from callwright.language import ENGLISH
+from callwright.language.detect import language_of
+from callwright.language.pack import PACKS, pack
 from callwright.language.spoken import guess_spoken, load_phrases
-from callwright.language.tokens import key_tokens, split_tokens
+from callwright.language.tokens import fold_text, key_tokens, split_tokens
 from callwright.nouns.types import Json, Skip, ToolResult, iter_scalars, to_canonical_json
 
+_TODAY = ENGLISH.pattern("fields.today")
+_NEAR = 40  # characters before a date in which a word can tell that it is today
+_OFFSET = re.compile(r"(?:UTC|GMT)?([+\-−])(\d{1,2}):?(\d{2})?")
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?|-?\.\d+", re.ASCII)
 # characters of the results whose words are listed; the rest is searched as it stands
 _FOLDED = 120_000
@@ -76,6 +91,7 @@ class Facts:
     query: str
     results: tuple[ToolResult, ...]
     skips: tuple[Skip, ...] = ()
+    said: tuple[str, ...] = ()  # other texts, which may tell what day it is
     figures: list[Figure] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     lists: list[tuple[int, Leaf]] = field(
@@ -90,7 +106,6 @@ class Facts:
     records: dict[tuple[str, int], list[Leaf]] = field(default_factory=lambda: defaultdict(list))
     vocabulary: set[str] = field(default_factory=set)
     cut: bool = False
-    offsets: tuple[int, ...] | None = None  # from UTC, in minutes, once asked for
     read: dict[str, str] = field(
         default_factory=dict
     )  # result id -> its content unpacked, as text: what names stand in
@@ -152,7 +167,41 @@ class Facts:
 
     @cached_property
     def query_moments(self) -> tuple[Moment, ...]:
-        return tuple(find_moments(self.query))
+        return tuple(moments_in(self.query, language_of(self.query)))
+
+    @property
+    def is_void(self) -> bool:
+        """Return True if all that the results hold is lists without entries."""
+        return bool(self.lists) and not self.leaves
+
+    @cached_property
+    def todays(self) -> frozenset[dt.date]:
+        """The days that a text ("Today is …") or a field ("current_date") tells to be today."""
+        told = [moment for text in (self.query, *self.said) for moment in _iter_todays(text)]
+        told += [
+            figure.moment
+            for figure in self.moment_figures[:400]
+            if figure.moment and _TODAY.search("_".join(key_tokens("_".join(figure.leaf.shape))))
+        ]
+        return frozenset(day for moment in told if (day := date_of(moment)) is not None)
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Offsets from UTC, in minutes, that the results name."""
+        found: list[int] = []
+        for figure in self.figures[:4000]:
+            key = figure.leaf.key.lower()
+            if figure.number is not None and (
+                "offset" in key or key in ("timezone", "utc", "gmtoff")
+            ):
+                found.append(_convert_offset_to_minutes(figure.number.value))
+            elif figure.moment is not None and figure.moment.offset is not None:
+                found.append(figure.moment.offset)
+        for leaf in self.leaves[:4000]:
+            if isinstance(leaf.value, str) and (m := _OFFSET.fullmatch(leaf.value)):
+                minutes = int(m[2]) * 60 + int(m[3] or 0)
+                found.append(minutes if m[1] == "+" else -minutes)
+        return tuple(dict.fromkeys((0, *found)))[:24]
 
     @cached_property
     def sorted_numbers(self) -> tuple[list[float], list[Figure]]:
@@ -307,6 +356,26 @@ class Facts:
         )
         tries += [value if isinstance(value, str) else "", to_canonical_json(value)]
         return next((t[:240] for t in tries if t and t[:240] in text), "")
+
+
+def _iter_todays(text: str) -> Iterator[Moment]:
+    """Yield the dates of a text before which it speaks of today."""
+    for line in text.split("\n"):
+        for moment in moments_in(line, language_of(line)) if any(map(str.isdigit, line)) else ():
+            before = fold_text(line[max(0, moment.span[0] - _NEAR) : moment.span[0]])
+            if any(one.says("days.says_today", before) for one in map(pack, PACKS) if one):
+                yield moment
+
+
+def _convert_offset_to_minutes(value: float) -> int:
+    """Return an offset from UTC in minutes. Its size tells whether it is given in seconds, hours or
+    minutes.
+    """
+    if abs(value) > 900:
+        return round(value / 60)
+    if abs(value) <= 14:
+        return round(value * 60)
+    return round(value)
 
 
 def render_content(content: Json) -> str:

@@ -13,6 +13,8 @@ from callwright.language.tokens import fold_text, key_tokens
 
 _SQUARE = ENGLISH.words("units_written.square")
 _UNIT_KEYS = ENGLISH.words("fields.unit_keys")
+_MINOR_WORDS = ENGLISH.words("fields.minor")
+MINOR = 0.01  # the scale of an amount in cents
 
 
 def names_a_unit(key: str) -> bool:
@@ -49,6 +51,8 @@ def unit_of_field(keys: tuple[str, ...], beside: str) -> str:
         words = key_tokens(key)
         if not words:
             continue
+        if is_in_minor(key):
+            break  # it counts cents of the currency that stands beside it
         pair = " ".join(words[-2:])
         if pair in _SQUARE:
             return ALIASES[pair]
@@ -82,16 +86,24 @@ _SCALE_WORDS: Mapping[str, float] = ENGLISH.table("fields.scales")
 
 
 def scale_of_field(key: str) -> float:
-    """Return the magnitude that a field's key states: ``revenue_musd``, ``population_millions``; 1
-    if none.
+    """Return the magnitude that a field's key states: ``revenue_musd``, ``population_millions``,
+    ``price_cents``; 1 if none.
     """
     words = key_tokens(key)
     if not words:
         return 1.0
+    if is_in_minor(key):
+        return MINOR
     found = _SCALED.match(words[-1])
     if found:
         return _SCALE_WORDS[found["s"]]
     return next((_SCALE_WORDS[w] for w in words[1:] if w in _SCALE_WORDS and len(w) > 2), 1.0)
+
+
+def is_in_minor(key: str) -> bool:
+    """Return True if a field's key says that it holds an amount in cents or the like."""
+    words = key_tokens(key)
+    return words[-1:] != [] and words[-1] in _MINOR_WORDS and words[-2:-1] != ["per"]
 
 
 def _is_unit_applicable(key: str, unit: str) -> bool:

@@ -1,12 +1,16 @@
-"""Numbers and dates of statements that are not in English, read by the pack of their language."""
+"""Numbers of statements that are not in English, and dates and times in any language, read by the
+pack of that language.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from callwright.grounding.clocks import find_clocks
 from callwright.grounding.quantity import (
+    MOST,
     Moment,
     Number,
     Span,
@@ -15,10 +19,14 @@ from callwright.grounding.quantity import (
     is_overlapping,
     join_parts,
 )
+from callwright.grounding.units import UNITS
+from callwright.language.detect import language_of
+from callwright.language.number_words import number_languages
 from callwright.language.pack import PACKS, pack
 from callwright.language.protocol import LanguagePack, WrittenNumber
-from callwright.language.tokens import blank_unparted
+from callwright.language.tokens import blank_unparted, holds_unparted
 
+_MEASURED = ("time", "years", "length")  # what one sign may count; 节 is more than a knot
 _BESIDE = 16  # characters before and behind a number in which a word can hedge it
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 
@@ -37,8 +45,23 @@ def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
     written = {w.span[0]: w for w in reader.numbers(text)}
     aside = [*taken, *reader.no_amounts(text)]
     found = find_numbers(blank_unparted(reader.with_point(text)), aside, words=False)
-    worded = (_with_words(n, written.get(n.digits[0])) for n in found)
+    worded = (_with_words(n, written.get(n.digits[0]), text, reader) for n in found)
     return [_hedge(n, text, reader) for n in join_parts(text, worded, reader.joiners)]
+
+
+def numbers_in_result(text: str, taken: Sequence[Span], *, words: bool) -> list[Number]:
+    """The numbers of a text of a result, as English writes them and as its own language does. Where
+    that is not known, a comma may be the sign of decimals. ``words``: also numbers spelled out.
+    """
+    found, language = find_numbers(text, taken, words=words), language_of(text)
+    if language in PACKS and language != "en":
+        more = numbers_in(text, taken, language)
+    elif not language and _DECIMAL_COMMA.search(text):
+        more = find_numbers(_DECIMAL_COMMA.sub(r"\1.\2", text), taken, words=False)
+    else:
+        return found
+    read = {(n.digits[0], n.value, n.unit) for n in found}
+    return [*found, *(n for n in more if (n.digits[0], n.value, n.unit) not in read)]
 
 
 def _hedge(number: Number, text: str, reader: LanguagePack) -> Number:
@@ -53,10 +76,14 @@ def _hedge(number: Number, text: str, reader: LanguagePack) -> Number:
     return replace(number, hedge="about" if is_rough else "")
 
 
-def _with_words(number: Number, written: WrittenNumber | None) -> Number:
+def _with_words(
+    number: Number, written: WrittenNumber | None, text: str, reader: LanguagePack
+) -> Number:
     """A number with the scale and the unit that its language's words give it."""
     if written is None:
         return number
+    if not written.unit:
+        written = _with_sign(written, text, reader)
     scale = written.scale if number.scale == 1 else 1.0
     return replace(
         number,
@@ -68,21 +95,38 @@ def _with_words(number: Number, written: WrittenNumber | None) -> Number:
     )
 
 
-def moments_in(text: str, language: str) -> list[Moment]:
-    """The dates and times of a text in a language, in order: what is written in digits, and the
-    dates that name a month.
+def _with_sign(written: WrittenNumber, text: str, reader: LanguagePack) -> WrittenNumber:
+    """A number with the unit that one sign of a script without blanks gives it: 3天, 12米."""
+    start, end = written.span
+    sign = text[end : end + 1]
+    unit = reader.units.get(sign, "") if holds_unparted(sign) else ""
+    if not unit or UNITS[unit].dimension not in _MEASURED:
+        return written
+    return replace(written, unit=unit, span=(start, end + 1))
+
+
+def moments_in(text: str, language: str = "") -> list[Moment]:
+    """The dates and times of a text, in order: what is written in digits, dates that name a month,
+    and times as people say them. Where the language is not known, any of the script may be meant.
     """
-    reader = pack(language)
     plain = find_moments(text)
-    if reader is not None:
-        named = [Moment(d.span, d.year, d.month, d.day) for d in reader.dates(text)]
-        return sorted([*named, *_list_apart(plain, named)], key=lambda m: m.span)
-    # where the language is not known, a date of any of them may be meant
-    readers = (one for code in PACKS if (one := pack(code)))
-    for date in (date for one in readers for date in one.dates(text)):
-        plain += _list_apart([Moment(date.span, date.year, date.month, date.day)], plain)
-    return sorted(plain, key=lambda m: m.span)
+    if plain and plain[0].span == (0, len(text)):
+        return plain
+    is_known = language in PACKS
+    codes = [language] if is_known else [*PACKS]
+    readers = (one for code in codes if code != "en" and (one := pack(code)))
+    dates = (date for one in readers for date in one.dates(text)[:MOST])
+    named = [Moment(d.span, d.year, d.month, d.day) for d in dates]
+    spoken = codes if is_known else number_languages(text)
+    said = (moment for code in spoken for moment in find_clocks(text, code))
+    told = sorted([*plain, *said], key=lambda m: (m.span[0], -m.span[1]))
+    return _keep_apart([*named, *told] if is_known else [*told, *named])[:MOST]
 
 
-def _list_apart(found: Sequence[Moment], taken: Sequence[Moment]) -> list[Moment]:
-    return [m for m in found if not any(is_overlapping(m.span, n.span) for n in taken)]
+def _keep_apart(found: Iterable[Moment]) -> list[Moment]:
+    """The moments that overlap none of those before them, in their order in the text."""
+    kept: list[Moment] = []
+    for moment in found:
+        if not any(is_overlapping(moment.span, other.span) for other in kept):
+            kept.append(moment)
+    return sorted(kept, key=lambda m: m.span)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from callwright.grounding.binding import Bound
 from callwright.grounding.facts import Figure, Leaf
+from callwright.grounding.fields import MINOR
 from callwright.grounding.quantity import Moment, Number, Span
 from callwright.language import ENGLISH
 from callwright.nouns.types import Citation, Support
@@ -78,7 +80,7 @@ def describe_leaf(leaf: Leaf) -> str:
 
 def render_value(figure: Figure) -> str:
     """A value as its result tells it, with the unit that the result names."""
-    value = figure.leaf.part or figure.leaf.value
+    value = figure.leaf.part or _get_amount(figure)
     if isinstance(value, str):
         text = value
     elif isinstance(value, int | float):
@@ -89,9 +91,17 @@ def render_value(figure: Figure) -> str:
     return f"{text[:80]} {unit}".rstrip() if not isinstance(value, str) else text[:80]
 
 
+def _get_amount(figure: Figure) -> Any:
+    """The value of a figure's field; what it counts in cents, in the currency itself."""
+    number = figure.number
+    if number is not None and number.scale == MINOR:
+        return round(number.value, 2)
+    return figure.leaf.value
+
+
 def _rewrite_value(claim: Number | Moment, figure: Figure) -> str:
     """The right value as the statement may say it: with the result's own digits and unit."""
-    value = figure.leaf.value
+    value = _get_amount(figure)
     if isinstance(claim, Moment) or figure.number is None:
         return value if isinstance(value, str) and len(value) <= 40 and not figure.leaf.part else ""
     if figure.leaf.part or (isinstance(value, str) and len(value) > 24):

@@ -8,7 +8,8 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from callwright.dataflow.lineage import collect_inherited
@@ -19,17 +20,19 @@ from callwright.grounding.fields import (
     unit_beside,
     unit_of_field,
 )
+from callwright.grounding.foreign import moments_in, numbers_in_result
 from callwright.grounding.labels import record_labels, text_labels
 from callwright.grounding.quantity import (
     Number,
     convert_epoch,
     find_moments,
-    find_numbers,
     iso_duration,
 )
 from callwright.grounding.words import all_concepts, find_concepts
 from callwright.jsontext import JsonError, parse, parse_tool_text
 from callwright.language import ENGLISH
+from callwright.language.detect import language_of
+from callwright.language.pack import PACKS, pack
 from callwright.language.tokens import key_tokens, split_tokens
 from callwright.nouns.types import Json, JsonObject, Skip, ToolResult
 
@@ -55,9 +58,16 @@ class _Node:
     index: int = 0
 
 
-def facts_of(query: str, results: Sequence[ToolResult], skips: Sequence[Skip] = ()) -> Facts:
-    """Index the results. Pure, deterministic, linear in their size and bounded."""
-    facts = Facts(query, tuple(results), tuple(skips))
+def facts_of(
+    query: str,
+    results: Sequence[ToolResult],
+    skips: Sequence[Skip] = (),
+    said: Sequence[str] = (),
+) -> Facts:
+    """Index the results. Pure, deterministic, linear in their size and bounded. ``said``: other
+    texts of the conversation, which may tell what day it is: "Today is Wednesday, 2026-03-11."
+    """
+    facts = Facts(query, tuple(results), tuple(skips), tuple(said))
     room = _Room(MAX_LEAVES, MAX_CHARS, max(1, len(results)))
     origins = collect_inherited(results)
     for result in results:
@@ -304,10 +314,10 @@ class _Walk:
         if not part and not _DATED.search(text):
             return
         found = find_moments(text)
-        for moment in found:
+        for moment in moments_in(text, language_of(text)):
             self.facts.figures.append(Figure(leaf, moment=moment))
-        for number in find_numbers(text, [m.span for m in found], words=bool(part)):
-            self.facts.figures.append(Figure(leaf, number))
+        for number in numbers_in_result(text, [m.span for m in found], words=bool(part)):
+            self.facts.figures.append(Figure(leaf, _scale_number(number, leaf)))
         shift = _OFFSET.fullmatch(text)
         if shift:
             minutes = (int(shift[2]) * 60 + int(shift[3] or 0)) * (1 if shift[1] == "+" else -1)
@@ -332,11 +342,29 @@ class _Walk:
                 )
 
 
+def _scale_number(number: Number, leaf: Leaf) -> Number:
+    """A number of a text in the magnitude that its field's key states."""
+    scale = scale_of_field(leaf.key)
+    if leaf.part or number.unit or number.scale != 1 or scale == 1:
+        return number
+    return replace(number, value=number.value * scale, step=number.step * scale, scale=scale)
+
+
 _NAMES = ENGLISH.pattern("statements.names_in_results")
 
 
 def _split_sentences(text: str) -> list[str]:
-    return [s[:2000] for s in re.split(r"(?<=[.!?;])\s+|\n+", text) if s.strip()][:300]
+    return [s[:2000] for s in _build_break().split(text) if s.strip()][:300]
+
+
+@cache
+def _build_break() -> re.Pattern[str]:
+    """An expression for what parts sentences, which nothing does before a month: "am 14. März"."""
+    names = {name for one in map(pack, PACKS) if one is not None for name in one.months}
+    months = "|".join(re.escape(name) for name in sorted(names) if name.isalpha())
+    return re.compile(
+        rf"(?:(?<=[!?;])|(?<=\D\.)|(?<=\.)(?!\s+(?:{months})\b))\s+|\n+", re.IGNORECASE
+    )
 
 
 def _table_to_records(value: dict[str, Any]) -> dict[str, Any] | None:

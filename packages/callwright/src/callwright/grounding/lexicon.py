@@ -9,6 +9,9 @@ from callwright.language import ENGLISH
 # Words an honest paraphrase may add without claiming anything.
 GLUE = ENGLISH.words("statements.glue")
 
+# Words that deny, without a subject of their own.
+NOTHING = ENGLISH.words("statements.nothing")
+
 # Capitalised words that name nothing in particular.
 NOT_NAMES = ENGLISH.words("statements.not_names")
 

@@ -4,15 +4,16 @@ time zone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
 from callwright.grounding.facts import Facts, Figure
+from callwright.grounding.fields import MINOR
 from callwright.grounding.quantity import Moment, Number, shift_to_offset, weekday_of
 from callwright.grounding.units import (
     ALIASES,
+    CENT,
     UNITS,
     convert_value,
     is_same_unit,
@@ -21,6 +22,7 @@ from callwright.grounding.units import (
 )
 from callwright.grounding.words import all_concepts
 from callwright.language import ENGLISH
+from callwright.language.pack import pack
 from callwright.language.tokens import key_tokens
 from callwright.nouns.thresholds import threshold
 
@@ -74,11 +76,13 @@ def _classify_reading(n: Number, figure: Figure) -> str:
     if not _dimension_fits(n, figure):
         return ""
     unit = figure.unit
+    if _is_in_minor(figure) and n.unit in ("", CENT) and is_close(n, other.value / MINOR):
+        return "same"  # 1999 of "price_cents"
     if n.unit == "%" and unit in ("", "%"):
         if (
             not unit
             and abs(other.value) > 1.5
-            and not _SHARE & set(key_tokens(figure.leaf.key))
+            and not _IN_PERCENT & set(key_tokens(figure.leaf.key))
             and not figure.leaf.part
         ):
             return ""
@@ -103,6 +107,12 @@ def _classify_reading(n: Number, figure: Figure) -> str:
 
 
 _SHARE = ENGLISH.words("fields.share")
+_IN_PERCENT = _SHARE | ENGLISH.words("fields.levels")
+
+
+def _is_in_minor(figure: Figure) -> bool:
+    """Return True if a field holds an amount in cents or the like."""
+    return figure.number is not None and figure.number.scale == MINOR
 
 
 def _is_unit_possible(n: Number, figure: Figure) -> bool:
@@ -144,10 +154,14 @@ def _read_key_concepts(key: str) -> frozenset[str]:
     return frozenset().union(*(own for own in found if own.isdisjoint(_EXTREMES)))
 
 
-def figures_for(n: Number, facts: Facts, sentence: str) -> list[tuple[Figure, str]]:
-    """Every figure that is the stated number, and how."""
+def figures_for(
+    n: Number, facts: Facts, sentence: str, language: str = ""
+) -> list[tuple[Figure, str]]:
+    """Every figure that is the stated number, and how. ``language``: of a sentence that is not
+    English.
+    """
     found = [(f, how) for f in _iter_candidates(n, facts) if (how := same_number(n, f))]
-    if not found and _REVERSED.search(sentence):
+    if not found and _is_reversed(sentence, language):
         mirrored = Number(-n.value, n.step, n.span, n.digits, n.unit, n.hedge, n.word, n.scale)
         found = [
             (f, how) for f in _iter_candidates(mirrored, facts) if (how := same_number(mirrored, f))
@@ -155,9 +169,22 @@ def figures_for(n: Number, facts: Facts, sentence: str) -> list[tuple[Figure, st
     return found
 
 
+def _is_reversed(sentence: str, language: str) -> bool:
+    """Return True if a sentence tells the sign of a number in words: "3 degrees below zero", "you
+    paid 20 euros".
+    """
+    reader = pack(language or "en")
+    entries = ("statements.reversed", "statements.spent")
+    in_words = reader is not None and any(reader.says(one, sentence) for one in entries)
+    return in_words or _REVERSED.search(sentence) is not None
+
+
 def _iter_candidates(n: Number, facts: Facts) -> Iterator[Figure]:
     below, above = compute_tolerance(n)
     yield from facts.between(n.value - below, n.value + above)
+    if n.unit in ("", CENT):
+        low, high = (n.value - below) * MINOR, (n.value + above) * MINOR
+        yield from (f for f in facts.between(low, high) if _is_in_minor(f))
     if n.unit == "%":
         yield from facts.between((n.value - below) / 100, (n.value + above) / 100)
     slack = abs(n.value) * _CONVERTED
@@ -196,19 +223,7 @@ def _is_consistent(m: Moment, other: Moment) -> bool:
 
 
 def _swap_day_month(m: Moment) -> Moment:
-    return Moment(
-        m.span,
-        m.year,
-        m.day,
-        m.month,
-        m.weekday,
-        m.hour,
-        m.minute,
-        m.second,
-        m.offset,
-        False,
-        m.twelve,
-    )
+    return replace(m, month=m.day, day=m.month, swapped=False)
 
 
 def _agrees_plainly(m: Moment, other: Moment) -> bool:
@@ -223,15 +238,18 @@ def _agrees_plainly(m: Moment, other: Moment) -> bool:
         theirs = weekday_of(other) if weekday_of(other) is not None else other.weekday
         if theirs != m.weekday:
             return False
-    if m.hour is None:
-        return True
-    if other.hour is None:
-        return False
-    if m.hour % 24 != other.hour % 24:
+    if not is_same_hour(m, other):
         return False
     if m.minute is not None and other.minute is not None and m.minute != other.minute:
         return False
     return m.second is None or other.second is None or m.second == other.second
+
+
+def is_same_hour(m: Moment, other: Moment) -> bool:
+    """Return True if a moment tells no hour of the day, or may tell that of another one."""
+    if m.hour is None or other.hour is None:
+        return m.hour is None
+    return (m.hour - other.hour) % (12 if m.either or other.either else 24) == 0
 
 
 def weekday_fits(m: Moment) -> bool:
@@ -240,33 +258,3 @@ def weekday_fits(m: Moment) -> bool:
         return True
     real = weekday_of(m)
     return real is None or real == m.weekday
-
-
-def _convert_offset_to_minutes(value: float) -> int:
-    """Return an offset from UTC in minutes. Its size tells whether it is given in seconds, hours or
-    minutes.
-    """
-    if abs(value) > 900:
-        return round(value / 60)
-    if abs(value) <= 14:
-        return round(value * 60)
-    return round(value)
-
-
-def offsets_in(facts: Facts) -> tuple[int, ...]:
-    """Offsets from UTC, in minutes, that the results name."""
-    found: list[int] = []
-    for figure in facts.figures[:4000]:
-        key = figure.leaf.key.lower()
-        if figure.number is not None and ("offset" in key or key in ("timezone", "utc", "gmtoff")):
-            value = figure.number.value
-            found.append(_convert_offset_to_minutes(value))
-        elif figure.moment is not None and figure.moment.offset is not None:
-            found.append(figure.moment.offset)
-    for leaf in facts.leaves[:4000]:
-        if isinstance(leaf.value, str) and (
-            m := re.fullmatch(r"(?:UTC|GMT)?([+\-−])(\d{1,2}):?(\d{2})?", leaf.value)
-        ):
-            minutes = int(m[2]) * 60 + int(m[3] or 0)
-            found.append(minutes if m[1] == "+" else -minutes)
-    return tuple(dict.fromkeys((0, *found)))[:24]

@@ -53,7 +53,7 @@ class Moment:
     second: int | None = None
     offset: int | None = None  # minutes east of UTC
     swapped: bool = False
-    twelve: bool = False  # written with am/pm
+    either: bool = False  # the hour may be one of the morning or of the afternoon
 
     @property
     def has_date(self) -> bool:
@@ -149,7 +149,7 @@ def _build_clock(
 ) -> Moment:
     if half:
         hour = hour % 12 + (12 if half[0] in "pP" else 0)
-    return Moment(span, hour=hour, minute=minute, second=second, offset=offset, twelve=bool(half))
+    return Moment(span, hour=hour, minute=minute, second=second, offset=offset)
 
 
 def _parse_zone(text: str | None) -> int | None:
@@ -194,14 +194,20 @@ def moment_order(m: Moment) -> float:
     return days * 1440 + (m.hour or 0) * 60 + (m.minute or 0)
 
 
-def weekday_of(m: Moment | None) -> int | None:
-    """0 for Monday; None unless the whole date is known."""
+def date_of(m: Moment | None) -> dt.date | None:
+    """The day of a moment; None unless the whole date is known."""
     if m is None or m.year is None or m.month is None or m.day is None:
         return None
     try:
-        return dt.date(m.year, m.month, m.day).weekday()
+        return dt.date(m.year, m.month, m.day)
     except ValueError:
         return None
+
+
+def weekday_of(m: Moment | None) -> int | None:
+    """0 for Monday; None unless the whole date is known."""
+    day = date_of(m)
+    return day.weekday() if day is not None else None
 
 
 def convert_epoch(value: float) -> Moment | None:

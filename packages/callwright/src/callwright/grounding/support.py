@@ -8,8 +8,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from callwright.grounding.absence import check_absence
 from callwright.grounding.assertion import check_name_pairs, check_states, check_truths
-from callwright.grounding.binding import Bound, anchors_of, bind_figure, is_conflicting
+from callwright.grounding.binding import (
+    Bound,
+    anchors_of,
+    bind_figure,
+    is_conflicting,
+    key_concepts,
+)
 from callwright.grounding.claims import Claims, claims_of
 from callwright.grounding.derived import derive_value
 from callwright.grounding.facts import Facts, Figure, Leaf
@@ -24,7 +31,7 @@ from callwright.grounding.lexicon import COMPARISON, COURTESY, LIMITATION
 from callwright.grounding.matching import (
     figures_for,
     is_close,
-    offsets_in,
+    is_same_hour,
     same_moment,
     same_number,
     weekday_fits,
@@ -63,6 +70,7 @@ def check_statement(text: str, facts: Facts, cited: Sequence[str] = ()) -> Groun
         check_name_pairs(claims, facts, verdict)
         check_states(claims, facts, verdict)
         check_wording(claims, facts, verdict, leaves)
+    check_absence(claims, facts, verdict, leaves)
     verdict.citations = _build_citations(claims, facts, cited, leaves)
     if verdict.problems:
         verdict.support = "unsupported"
@@ -82,7 +90,7 @@ def _check_number(
     leaves: list[Leaf],
 ) -> None:
     verdict.checked += 1
-    found = figures_for(n, facts, claims.text)
+    found = figures_for(n, facts, claims.text, claims.language)
     as_stated = [f for f, how in found if how == "same"]
     bound = (
         bind_figure(as_stated, n, claims, facts, cited)
@@ -171,7 +179,7 @@ def _check_moment(
     if figure is not None:  # of other languages it is not known what belongs to what
         leaves.append(figure.leaf)
         return
-    if parts := _find_day_and_time(m, facts):
+    if parts := _find_day_and_time(m, facts) or _find_hour(m, claims, facts, cited):
         leaves.extend(parts)
         return
     undisputed = bound.rival is None or bound.taken is None
@@ -188,14 +196,14 @@ def _check_moment(
 
 
 def _find_same(m: Moment, facts: Facts) -> list[Figure]:
-    return [f for f in facts.moment_figures if same_moment(m, f, _get_offsets(facts))]
+    return [f for f in facts.moment_figures if same_moment(m, f, facts.offsets)]
 
 
 def _find_day_and_time(m: Moment, facts: Facts) -> tuple[Leaf, ...]:
     """The day and the time of a moment, where one record holds them in two fields; () if none does."""
     if not (m.has_date and m.has_time):
         return ()
-    day = replace(m, hour=None, minute=None, second=None, offset=None, twelve=False)
+    day = replace(m, hour=None, minute=None, second=None, offset=None)
     time = replace(m, year=None, month=None, day=None, weekday=None, swapped=False)
     days = {(f.leaf.result, f.leaf.record): f.leaf for f in _find_same(day, facts)}
     times = (f.leaf for f in _find_same(time, facts))
@@ -203,21 +211,32 @@ def _find_day_and_time(m: Moment, facts: Facts) -> tuple[Leaf, ...]:
     return next(((one, leaf) for one, leaf in found if one is not None), ())
 
 
-def _get_offsets(facts: Facts) -> tuple[int, ...]:
-    if facts.offsets is None:
-        facts.offsets = offsets_in(facts)
-    return facts.offsets
+def _find_hour(m: Moment, claims: Claims, facts: Facts, cited: Sequence[str]) -> tuple[Leaf, ...]:
+    """The field that holds a full hour as a plain number: ``"closes": 18``; () if none does."""
+    if m.hour is None or m.minute or m.has_date:
+        return ()
+    number = Number(float(m.hour), 1.0, m.span, m.span)
+    bare = [
+        f
+        for f in facts.between(m.hour, m.hour)
+        if not any(map(str.isalpha, str(f.leaf.value)))
+        and (not claims.readable or key_concepts(f.leaf.key) & claims.attributes)
+    ]
+    bound = bind_figure(bare, number, claims, facts, cited)
+    return (bound.figure.leaf,) if bound.figure is not None else ()
 
 
 def _is_asked_moment(m: Moment, asked: Moment) -> bool:
-    pairs = ((m.year, asked.year), (m.month, asked.month), (m.day, asked.day), (m.hour, asked.hour),
+    pairs = ((m.year, asked.year), (m.month, asked.month), (m.day, asked.day),
              (m.minute, asked.minute), (m.weekday, asked.weekday))  # fmt: skip
-    return all(a is None or a == b for a, b in pairs)
+    return is_same_hour(m, asked) and all(a is None or a == b for a, b in pairs)
 
 
 def _moment_in_arguments(m: Moment, facts: Facts) -> bool:
     values = (value for result in facts.results for value in result.arguments.values())
     texts = (value for value in values if isinstance(value, str) and len(value) < 200)
+    if m.hour in facts.argument_numbers and not m.minute and not m.has_date:
+        return True
     return any(_is_asked_moment(m, asked) for text in texts for asked in find_moments(text))
 
 
@@ -227,9 +246,10 @@ def _check_identifier(
     verdict.checked += 1
     squeezed = "".join(split_tokens(word))
     zone = re.fullmatch(r"(?:UTC|GMT)([+\-−])(\d{1,2})(?::?(\d{2}))?", word)
-    if zone and (int(zone[2]) * 60 + int(zone[3] or 0)) * (
-        1 if zone[1] == "+" else -1
-    ) in _get_offsets(facts):
+    if (
+        zone
+        and (int(zone[2]) * 60 + int(zone[3] or 0)) * (1 if zone[1] == "+" else -1) in facts.offsets
+    ):
         return
     if squeezed in facts.squeezed:
         homes = facts.texts_by_value.get(squeezed, ())

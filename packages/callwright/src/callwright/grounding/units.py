@@ -4,6 +4,7 @@ unit.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ for _dimension, _units in ENGLISH.file("units").items():
         UNITS[_name] = Unit(_name, _dimension, _about["factor"], _about.get("offset", 0.0))
         for _word in _about["names"]:
             ALIASES[_word.rstrip("_").replace("_", " ")] = _name
+
+CENT = "cent"
+"""A hundredth of any currency."""
 
 # Keys write units as last words: distance_km, tempC, price_usd, durationMinutes, total_sqft.
 KEY_UNITS = {a: n for a, n in ALIASES.items() if re.fullmatch(r"[a-z]{2,}|[a-z]{1,3}[23]?", a)} | {
@@ -71,6 +75,17 @@ def convert_value(value: float, source: str, target: str) -> tuple[float, ...]:
         low, high = _BINARY.get(source, a.factor), _BINARY.get(target, b.factor)
         found.append(value * low / high)
     return tuple(found)
+
+
+RATES = {
+    (way.name, time.name): speed.name
+    for speed in UNITS.values()
+    for way in UNITS.values()
+    for time in (UNITS["h"], UNITS["s"])
+    if (speed.dimension, way.dimension) == ("speed", "length")
+    and math.isclose(speed.factor / UNITS["m/s"].factor, way.factor / time.factor, rel_tol=1e-4)
+}
+"""A unit of length and one of time -> that of a speed: ("km", "h") -> "km/h"."""
 
 
 _AMBIGUOUS: Mapping[str, list[str]] = ENGLISH.table("units_written.ambiguous")

@@ -131,3 +131,10 @@ def test_a_value_that_is_repaired_without_a_question_is_given_repaired() -> None
 @pytest.mark.parametrize("reply", ["Paris is large.", '{"answer": "x"}', '{"statements": "x"}', ""])
 def test_nothing_is_given_of_another_form(reply: str) -> None:
     assert LiveAnswer(QUERY, RESULTS).read(reply) == ""
+
+
+def test_it_knows_what_day_the_conversation_tells() -> None:
+    yoga = ToolResult("r1", "list_events", {}, [{"title": "Yoga", "start": "2026-03-13T18:00:00"}])
+    live = LiveAnswer("When is yoga?", [yoga], said=["Today is 2026-03-11."])
+    reply = json.dumps({"statements": [{"text": "Yoga is in two days.", "results": ["r1"]}]})
+    assert live.read(reply) == "Yoga is in two days."

@@ -16,7 +16,7 @@ from callwright.nouns.types import Skip, ToolResult
 
 class LiveAnswer:
     """Reads the reply to the first question of ``write_answer`` as it comes. All that it gives is the
-    beginning of that answer's text.
+    beginning of that answer's text. ``said``: see :func:`~callwright.grounding.facts_of`.
 
     It gives nothing from the first statement on that the model would be asked about: only the whole
     reply can be sent back. Statements that only repeat the request wait for one that says more.
@@ -28,9 +28,10 @@ class LiveAnswer:
         results: Sequence[ToolResult],
         skips: Sequence[Skip] = (),
         deeds: Deeds | None = None,
+        said: Sequence[str] = (),
     ) -> None:
         self._deeds = deeds
-        self._asked = (query, tuple(results), tuple(skips))
+        self._asked = (query, tuple(results), tuple(skips), tuple(said))
         self._ids = [result.id for result in results]
         self._facts: Facts | None = None
         self._cleaner: DraftCleaner | None = None

@@ -47,7 +47,8 @@ def build_abstention(
     missing = [*missing, *_render_skips(skips, phrases)]
     if len(missing) > _REASONS:
         missing = [*missing[:_REASONS], f"and {len(missing) - _REASONS} more"]
-    found = [quote_result(result) for result in list_telling(results)]
+    telling = (result for result in list_telling(results) if not is_empty(result.content))
+    found = [quote_result(result) for result in telling]
     reasons = "; ".join(missing) or ("" if why else phrases["no_call"])
     said = ": ".join(part for part in (phrases["no_answer"], why, reasons) if part) + "."
     lost = [f"an answer in words: {why}"] if found and why else []
@@ -96,7 +97,7 @@ def _render_plainly(value: Json) -> str:
         return value
     if isinstance(value, dict) and all(map(_is_scalar, value.values())):
         return ", ".join(f"{key}: {_render_plainly(one)}" for key, one in value.items())
-    if isinstance(value, list) and all(_is_flat(one) for one in value):
+    if isinstance(value, list) and value and all(_is_flat(one) for one in value):
         joint = "; " if any(isinstance(one, dict) for one in value) else ", "
         return joint.join(map(_render_plainly, value))
     return to_canonical_json(value)
@@ -117,8 +118,16 @@ def is_empty(content: object) -> bool:
 
 
 def list_telling(results: Sequence[ToolResult]) -> list[ToolResult]:
-    """The results that came and hold something."""
-    return [r for r in results if r.ok and not is_empty(r.content)]
+    """The results that came and hold something; where none does, those that are a list without
+    entries: that there is none is an answer.
+    """
+    telling = [r for r in results if r.ok and not is_empty(r.content)]
+    return telling or [r for r in results if r.content == [] and _is_answered(r)]
+
+
+def _is_answered(result: ToolResult) -> bool:
+    """Return True if the tool did what it was asked for, even if it found nothing."""
+    return result.failure is None or result.failure.kind == "empty"
 
 
 def list_untold(results: Sequence[ToolResult], statements: Sequence[Statement]) -> list[ToolResult]:
@@ -137,14 +146,16 @@ def list_missing(
     drafts: Drafts, results: Sequence[ToolResult], phrases: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the gaps that the model reports, and every failure that no later success
-    superseded.
+    superseded; that a tool found nothing is none where it is all that is told.
     """
     good = {(r.tool, to_canonical_json(r.arguments)) for r in results if r.ok}
     slots = {r.slot for r in results if r.ok and r.slot}
+    telling = list_telling(results)
     failed = [
         _render_failure(r, phrases)
         for r in results
         if not r.ok
+        and r not in telling
         and (r.tool, to_canonical_json(r.arguments)) not in good
         and not (r.slot and r.slot in slots)
     ]
