@@ -65,7 +65,9 @@ def test_rows_are_measured_once_and_reported(
         for case in [one for one in load_cases() if one.kind == kind][:4]
     ]
     asyncio.run(measure(cases, model, out))
-    assert model.asked == 4 + 2 * 4 + 4 + 2 * 4, "a request and an answer are asked about in two orders"
+    assert model.asked == 4 + 2 * 4 + 4 + 2 * 4, (
+        "a request and an answer are asked about in two orders"
+    )
     asyncio.run(measure(cases, model, out))
     assert (model.asked, len(read_rows(out))) == (24, 16)
     assert main(["--report", "--out", str(out)]) == 0

@@ -1,4 +1,5 @@
-"""The answer's text, handed on as it becomes certain: each statement when it is whole and checked."""
+"""The answer's text, handed on as it becomes certain: each statement when it is whole and
+checked."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ class Shortlisting:
     own), probed or not.
 
     ``trials``: ``read-only`` calls tools that are declared to read; ``sandbox`` says that whatever
-    any tool does is thrown away. ``probing`` says how they are tried. Raises ConfigError for invalid settings.
+    any tool does is thrown away. ``probing`` says how they are tried. Raises ConfigError for
+    invalid settings.
     """
 
     size: int = USUAL
@@ -65,8 +66,8 @@ class Shortlisting:
 
     @property
     def stated(self) -> JsonObject:
-        """The settings as a journal and a row of a bench name them; of :attr:`probing` nothing where
-        all is as usual.
+        """The settings as a journal and a row of a bench name them; of :attr:`probing` nothing
+        where all is as usual.
         """
         told: JsonObject = {"size": self.size, "trials": self.trials, "mode": self.mode}
         if self.probing != TrialSettings():

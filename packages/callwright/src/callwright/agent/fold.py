@@ -40,8 +40,8 @@ from callwright.repair.empty_result import tell_done
 from callwright.repair.outcome import is_unknown, with_outcome
 
 NO_RESULT = "[no result: it is not known whether this call was carried out]"
-"""What a client's request is given in the place of a result that it lacks: a model that is told of a
-write that it was not made makes it again.
+"""What a client's request is given in the place of a result that it lacks: a model that is told of
+a write that it was not made makes it again.
 """
 LOST = "Earlier tool result"
 """How a result without its call begins, told in the user's turn."""
@@ -179,8 +179,8 @@ class _JournalReading:
                 self.answer = data["text"]
 
     def _call(self, place: int, data: Mapping[str, Any]) -> _Sent:
-        """The call of an event, with the arguments that are sent now. It takes the place of the call
-        of an earlier segment for which it stands.
+        """The call of an event, with the arguments that are sent now. It takes the place of the
+        call of an earlier segment for which it stands.
         """
         id_ = data["id"]
         if data.get("earlier", id_) != id_:

@@ -125,9 +125,10 @@ class Interaction:
 
     ``mode`` says how to ask for calls where the endpoint's best form is not wanted.
     ``model_profile`` names how much the model is shown and may write
-    (:mod:`callwright.nouns.model_profile`); "" leaves it to what the model says of its size. ``today`` says
-    what day it is, once a run: the model is told where a tool takes a date and no tool tells the
-    day. The journal keeps it, so a run that is resumed stays in its day. None: nobody is told.
+    (:mod:`callwright.nouns.model_profile`); "" leaves it to what the model says of its size.
+    ``today`` says what day it is, once a run: the model is told where a tool takes a date and no
+    tool tells the day. The journal keeps it, so a run that is resumed stays in its day. None:
+    nobody is told.
 
     ``on_text`` is handed the answer, once its statements are checked, piece by piece: together they
     are ``run.answer.text``. ``on_reply`` is handed whatever the model writes while it writes it,

@@ -237,8 +237,9 @@ class Orchestrator:
         return () if opened is None else _select_tools(opened.catalog, only)
 
     def add_tools(self, *tools: SourceSpec) -> None:
-        """Add tool sources, of the kinds that the constructor takes, for the runs from now on. Where
-        tools are open they are opened again with the next run. Raises ConfigError during a run.
+        """Add tool sources, of the kinds that the constructor takes, for the runs from now on.
+        Where tools are open they are opened again with the next run. Raises ConfigError during a
+        run.
         """
         if self._openings.runs:
             raise ConfigError(

@@ -1,4 +1,5 @@
-"""The events of a run, as :meth:`Orchestrator.stream <callwright.Orchestrator.stream>` yields them."""
+"""The events of a run, as :meth:`Orchestrator.stream <callwright.Orchestrator.stream>` yields
+them."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from callwright.nouns.types import Edit, JsonObject, ToolResult
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
-    """The model is asked. ``purpose``: what for, ``bind`` (which calls), ``repair``, ``answer`` …"""
+    """The model is asked. ``purpose``: what for, ``bind`` (which calls), ``repair``, ``answer``
+    …"""
 
     purpose: str
 

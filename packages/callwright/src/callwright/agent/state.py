@@ -62,9 +62,9 @@ class DeferredCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenCalls:
-    """The calls that are open. ``lacking``: tool -> results there were when its call lacked a value;
-    ``deferred``: tool -> its calls that wait; ``in_flight``: calls that left and returned nothing
-    yet.
+    """The calls that are open. ``lacking``: tool -> results there were when its call lacked a
+    value; ``deferred``: tool -> its calls that wait; ``in_flight``: calls that left and returned
+    nothing yet.
     """
 
     lacking: Mapping[str, int] = field(default_factory=dict)

@@ -3,8 +3,8 @@
 A policy is a generator over a :class:`StepContext`: it yields an :data:`Action` and is sent the
 :data:`Event` that came of it (``event = yield action``), until there is nothing more to call. Who
 carries the actions out differs, what decides does not: the agent's executor asks its model and
-calls its tools (:mod:`callwright.agent.execution.perform`); the proxy asks the upstream, hands the calls to
-its client, and folds the results from the client's next request.
+calls its tools (:mod:`callwright.agent.execution.perform`); the proxy asks the upstream, hands the
+calls to its client, and folds the results from the client's next request.
 
 What the policy knows is in the context's facts (:class:`~callwright.agent.run_facts.RunFacts`), so
 a generator may be dropped after any action and begun again over facts folded from elsewhere.
@@ -127,8 +127,9 @@ class Write(NamedTuple):
 
 
 class Dispatch(NamedTuple):
-    """Lets slots go: they are recorded for ``actor``, then they are on their way. ``noted["steps"]``
-    are these slots, all else is for the policy itself. Only inside :class:`RunBeside`.
+    """Lets slots go: they are recorded for ``actor``, then they are on their way.
+    ``noted["steps"]`` are these slots, all else is for the policy itself. Only inside
+    :class:`RunBeside`.
     """
 
     actor: str
@@ -227,8 +228,8 @@ class StepContext:
 
     ``mode`` is how replies are constrained. ``reserve``: where more tools may be found; None: all
     there are, are in ``tools``. ``known``: how often tools work. ``today``: the day, where the
-    model is told of it. ``answer``: the model's own, where the policy has it write one; ``given_up``:
-    why the model said that it cannot be done, "" where it wrote no answer at all.
+    model is told of it. ``answer``: the model's own, where the policy has it write one;
+    ``given_up``: why the model said that it cannot be done, "" where it wrote no answer at all.
     """
 
     query: str
@@ -280,9 +281,9 @@ class StepContext:
         return (yield from ask(request, None))
 
     def open_prompt(self, results: Sequence[ToolResult] | None = None) -> RunPrompt:
-        """Return what all questions of this run share at this point. ``results``: what is shown, all by
-        default. The tools are those offered when it is opened first, as far as they are few; a
-        model that is given tools itself is not told of them twice.
+        """Return what all questions of this run share at this point. ``results``: what is shown,
+        all by default. The tools are those offered when it is opened first, as far as they are few;
+        a model that is given tools itself is not told of them twice.
         """
         if self.facts.listed is None:
             few = choose_listed_tools(self.tools, self.facts.profile)

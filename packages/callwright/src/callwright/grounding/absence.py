@@ -1,9 +1,9 @@
 """Statements that there is none of a kind: "You have no orders" needs a list without entries.
 
-"You have no cancelled orders" may be right over a list of orders. So a list with entries, or a number
-above zero, speaks against a statement only where it and the request tell of nothing else. In English
-their words are held against the names of fields and the entries. In other languages both must have
-one noun, the same.
+"You have no cancelled orders" may be right over a list of orders. So a list with entries, or a
+number above zero, speaks against a statement only where it and the request tell of nothing else. In
+English their words are held against the names of fields and the entries. In other languages both
+must have one noun, the same.
 """
 
 from __future__ import annotations

@@ -174,14 +174,15 @@ _OUT_OF = ENGLISH.pattern("statements.out_of")
 
 
 def _find_language(text: str, query: str) -> str:
-    """The language of a statement: as it tells, as the request or both together tell, or the likeliest."""
+    """The language of a statement: as it tells, as the request or both together tell, or the
+    likeliest."""
     both = f"{query}\n{text}"
     return language_of(text) or language_of(query) or language_of(both) or guess_language(both)
 
 
 def _is_english(text: str, query: str, language: str) -> bool:
-    """Return True if a statement can be read as English: its own words or else the request's say so,
-    or nothing speaks against it.
+    """Return True if a statement can be read as English: its own words or else the request's say
+    so, or nothing speaks against it.
     """
     told_by = text if language_of(text) or is_foreign(text) else query
     both = f"{query}\n{text}"

@@ -292,7 +292,7 @@ def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
 def _iter_distances(
     n: Number, timed: Sequence[Figure], named: Sequence[Mention], facts: Facts
 ) -> Iterator[_Way]:
-    """How far a day is from today: "in two days"."""
+    """The distances of days from today: "in two days"."""
     for figure in timed:
         day = date_of(figure.moment)
         if day is None or not all(m.labels & figure.leaf.labels for m in named):

@@ -131,7 +131,8 @@ class Facts:
 
     @cached_property
     def phrases(self) -> Mapping[str, str]:
-        """The fixed words of an answer, in the language of the question as far as it can be told."""
+        """The fixed words of an answer, in the language of the question as far as it can be
+        told."""
         return load_phrases(guess_spoken(self.query))
 
     @cached_property

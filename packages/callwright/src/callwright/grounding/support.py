@@ -200,7 +200,8 @@ def _find_same(m: Moment, facts: Facts) -> list[Figure]:
 
 
 def _find_day_and_time(m: Moment, facts: Facts) -> tuple[Leaf, ...]:
-    """The day and the time of a moment, where one record holds them in two fields; () if none does."""
+    """The day and the time of a moment, where one record holds them in two fields; () if none
+    does."""
     if not (m.has_date and m.has_time):
         return ()
     day = replace(m, hour=None, minute=None, second=None, offset=None)

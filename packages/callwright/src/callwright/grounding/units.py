@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from callwright.language import ENGLISH
 
@@ -79,9 +80,7 @@ def convert_value(value: float, source: str, target: str) -> tuple[float, ...]:
 
 RATES = {
     (way.name, time.name): speed.name
-    for speed in UNITS.values()
-    for way in UNITS.values()
-    for time in (UNITS["h"], UNITS["s"])
+    for speed, way, time in product(UNITS.values(), UNITS.values(), (UNITS["h"], UNITS["s"]))
     if (speed.dimension, way.dimension) == ("speed", "length")
     and math.isclose(speed.factor / UNITS["m/s"].factor, way.factor / time.factor, rel_tol=1e-4)
 }

@@ -1,8 +1,8 @@
 """A question that is answered with one letter, read off the model's probabilities.
 
 A small model that writes its choice out writes something else every time. How likely it holds each
-letter says more: how sure it is, and of what else. A model that states no probabilities is not judged
-by.
+letter says more: how sure it is, and of what else. A model that states no probabilities is not
+judged by.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A server that keeps the prompt of the question before computes only what differs. So the beginning
 grows and is never written anew: the system prompt, the conversation, the request, the tools, the
-results in the order they came. Which question it is, and what belongs to that question alone, stands
-behind them.
+results in the order they came. Which question it is, and what belongs to that question alone,
+stands behind them.
 """
 
 from __future__ import annotations

@@ -47,10 +47,10 @@ class OverlayChange:
     A part of a parameter is named by the JSON Pointer (RFC 6901) to its schema, from the parameters
     on and without the first slash: ``filter/properties/city``, ``stops/items/properties/name``. The
     key "" is the tool itself: its ``description``, its ``effects`` (a kind of
-    :data:`~callwright.tools.declared_effects.KINDS`), what it ``compensates`` (the name of the tool of
-    which it undoes calls), or its ``output_schema`` where it declares none.
-    ``forbid`` and ``require`` a key are said by errors and hold for one run. ``because``: what was
-    observed, for people.
+    :data:`~callwright.tools.declared_effects.KINDS`), what it ``compensates`` (the name of the tool
+    of which it undoes calls), or its ``output_schema`` where it declares none. ``forbid`` and
+    ``require`` a key are said by errors and hold for one run. ``because``: what was observed, for
+    people.
     """
 
     key: str

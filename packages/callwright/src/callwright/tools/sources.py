@@ -126,7 +126,8 @@ def _of_file_with_options(spec: str) -> list[ToolSource]:
 
 
 def _openapi_options(text: str, document: str) -> OpenAPIOptions:
-    """Return the options behind the ``?`` of a spec, for OpenAPISource. ``+`` is read as a plus sign."""
+    """Return the options behind the ``?`` of a spec, for OpenAPISource. ``+`` is read as a plus
+    sign."""
     from callwright.tools.openapi.source import OpenAPIOptions
 
     given: dict[str, Any] = {}

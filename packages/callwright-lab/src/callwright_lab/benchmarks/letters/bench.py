@@ -1,14 +1,15 @@
-"""``callwright bench letters``: does a model's one letter tell what was done, and what was asked for?
+"""``callwright bench letters``: does a model's one letter tell what was done, and what was asked
+for?
 
 Kinds of cases in five languages, our own. *Sentences* of answers, each with the tools that were
-offered and called: the share of writes that were not called should be high where the sentence tells of
-a deed that no call did (:mod:`callwright.grounding.answer.deeds`). *Requests*, each with the lookups that
-were called and a write that followed: its share should be high where the request asks for it; *beside* are
-those where another write was made (:mod:`callwright.agent.leading.unasked`). *Wishes* as models state
-them: the share of the tool that one is for, and of the likeliest where it is for none
-(:mod:`callwright.agent.leading.wanted`). *Answers* to questions of an assistant: the share of a yes
-(:mod:`callwright.agent.leading.agreement`). The thresholds were set on the half ``tune``; ``test`` was
-written after that.
+offered and called: the share of writes that were not called should be high where the sentence tells
+of a deed that no call did (:mod:`callwright.grounding.answer.deeds`). *Requests*, each with the
+lookups that were called and a write that followed: its share should be high where the request asks
+for it; *beside* are those where another write was made (:mod:`callwright.agent.leading.unasked`).
+*Wishes* as models state them: the share of the tool that one is for, and of the likeliest where it
+is for none (:mod:`callwright.agent.leading.wanted`). *Answers* to questions of an assistant: the
+share of a yes (:mod:`callwright.agent.leading.agreement`). The thresholds were set on the half
+``tune``; ``test`` was written after that.
 """
 
 from __future__ import annotations

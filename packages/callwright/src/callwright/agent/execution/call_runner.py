@@ -223,8 +223,9 @@ class CallRunner:
         return verdict
 
     def _hold_ungrounded(self, call: ToolCall, refusal: Refusal) -> HeldCall | None:
-        """The call that the gate refused for values from nowhere; None where it refused it otherwise.
-        What the user's words lead to in their place is known as for a call that it lets through.
+        """The call that the gate refused for values from nowhere; None where it refused it
+        otherwise. What the user's words lead to in their place is known as for a call that it lets
+        through.
         """
         found = [v for v in refusal.violations if v.kind == "ungrounded"]
         if not found or refusal.tool is None:
@@ -319,7 +320,8 @@ class CallRunner:
         )
 
     async def _ask(self, request: ChatRequest) -> Reply:
-        """The reply to a question about the call. It has the room of the reply that made the call."""
+        """The reply to a question about the call. It has the room of the reply that made the
+        call."""
         room = max(request.max_tokens, self.shared.budget.limits.reply_tokens)
         request = replace(request, max_tokens=room)
         try:
@@ -453,10 +455,10 @@ class CallRunner:
         return tool is not None and bool(tool.compensates or tool.effects.destructive)
 
     def _is_provenance_judged(self, attempt: int) -> bool:
-        """Return True if a write may be kept back for a value that nobody said: not where the values are
-        somebody's own, nor where the calls are to leave as they were written, nor once the call has
-        left. A tool whose effects nobody declared may well be a read, so that it is judged only where
-        models call too readily.
+        """Return True if a write may be kept back for a value that nobody said: not where the
+        values are somebody's own, nor where the calls are to leave as they were written, nor once
+        the call has left. A tool whose effects nobody declared may well be a read, so that it is
+        judged only where models call too readily.
         """
         handling, tool = self.shared.handling, self.shared.index.tools.get(self.task.tool)
         if handling.is_trusted or handling.as_written or tool is None:

@@ -344,7 +344,8 @@ class Executor(RunFacts):
             self.reopen(open_)
 
     def _find_opened(self, writes: Sequence[ToolResult]) -> set[str]:
-        """Note results of calls that may write; returns the ids of the calls that are open again."""
+        """Note results of calls that may write; returns the ids of the calls that are open
+        again."""
         if self._seen is None:  # what is known of their handling is known by now
             self._seen = SeenCalls(reopens=not self.handling.fills_schema)
         seen, keys = self._seen, set[str]()

@@ -6,8 +6,9 @@ nothing of the steps beside it, however fast they were. So what it does depends 
 a resume replays it in any order, and what one branch returned cannot reach another. Its arguments
 are those of the plan, references resolved; where the plan leaves them open, or a reference means
 nothing, the model fills them from what the step sees (unless they are frozen). A call that fails is
-repaired on its way as every call is (:mod:`agent.execution.call_runner`); where that does not help a tool
-that gives the same may stand in; and what failed then stops what is downstream of it, nothing else.
+repaired on its way as every call is (:mod:`agent.execution.call_runner`); where that does not help
+a tool that gives the same may stand in; and what failed then stops what is downstream of it,
+nothing else.
 """
 
 from __future__ import annotations

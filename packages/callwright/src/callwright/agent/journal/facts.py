@@ -135,7 +135,8 @@ class _Folding:
             call.result = result_of(data)
 
     def _call(self, data: Mapping[str, Any]) -> _Call:
-        """The call of an event. One that stands for a call of an earlier segment takes its place."""
+        """The call of an event. One that stands for a call of an earlier segment takes its
+        place."""
         if (earlier := data.get("earlier", "")) and earlier != data["id"] and earlier in self.calls:
             self.calls = {
                 (data["id"] if id_ == earlier else id_): call for id_, call in self.calls.items()

@@ -1,9 +1,9 @@
 """Tells whether the user's answer to a question is a yes.
 
-"No, not yet." asks for nothing, and a small model makes the call all the same: the question before it
-has all of its values. What a word of agreement is differs from language to language, so the model
-is asked with one letter, in both orders, for it prefers one of them. A yes or a no it tells apart
-surely (``callwright bench letters``).
+"No, not yet." asks for nothing, and a small model makes the call all the same: the question before
+it has all of its values. What a word of agreement is differs from language to language, so the
+model is asked with one letter, in both orders, for it prefers one of them. A yes or a no it tells
+apart surely (``callwright bench letters``).
 """
 
 from __future__ import annotations

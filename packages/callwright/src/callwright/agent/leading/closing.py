@@ -1,5 +1,5 @@
-"""The end of a turn that is led, over calls of our own and of a client: the answer from the results, a
-question for what only the user can know, or words where nothing was asked for.
+"""The end of a turn that is led, over calls of our own and of a client: the answer from the
+results, a question for what only the user can know, or words where nothing was asked for.
 """
 
 from __future__ import annotations

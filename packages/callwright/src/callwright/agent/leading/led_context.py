@@ -210,8 +210,8 @@ class LedContext(StepContext):
         return reply
 
     def build_deeds(self) -> Deeds | None:
-        """Return what an answer's sentences on deeds are judged by. One call that did what it was asked for
-        leaves nothing to be claimed.
+        """Return what an answer's sentences on deeds are judged by. One call that did what it was
+        asked for leaves nothing to be claimed.
         """
         results = self.facts.results
         is_one_deed = len(results) == 1 and self.has_written() and not (self.held or self.left)

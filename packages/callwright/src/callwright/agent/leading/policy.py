@@ -1,4 +1,5 @@
-"""Layers without a plan: begun anew with each round of a turn, over the facts that are there by then.
+"""Layers without a plan: begun anew with each round of a turn, over the facts that are there by
+then.
 
 The order is RETO's schema-level constraint (section 3.2, Inference), read off the facts instead of
 a plan, so that nothing has to be remembered between two rounds: a tool waits while an identifier
@@ -114,9 +115,9 @@ class LeadPolicy:
     ) -> Steps[None]:
         """Once more the tools of this request, for what the answer itself says is missing. A call
         that was made since the last write has said all that it can, and a write that was made is
-        made again only with something that the user said and no call used. ``names``: only these tools, as
-        far as they need not wait, and if one letter is sure that the request is for one of them; none
-        that destroys anything, for what was not done may just not be wanted.
+        made again only with something that the user said and no call used. ``names``: only these
+        tools, as far as they need not wait, and if one letter is sure that the request is for one
+        of them; none that destroys anything, for what was not done may just not be wanted.
         """
         tools = self.tools
         if names:
@@ -233,10 +234,10 @@ class LeadPolicy:
             yield from execute(new, (tool.name for tool in ready))
 
     def _ask_about_wishes(self, context: StepContext, asked: Container[str]) -> Steps[None]:
-        """Ask once for the calls that the model itself stated as wishes and did not make, by the names
-        of tools or in words that are surely for one. Not where something came to nothing, for that
-        may have changed its mind; nor for a write that it was offered since (``asked``) and did not
-        call, if it named its tool.
+        """Ask once for the calls that the model itself stated as wishes and did not make, by the
+        names of tools or in words that are surely for one. Not where something came to nothing, for
+        that may have changed its mind; nor for a write that it was offered since (``asked``) and
+        did not call, if it named its tool.
         """
         results = context.facts.state.results
         if not all(one.ok and not is_empty_result(one.content, one.arguments) for one in results):
@@ -260,8 +261,8 @@ class LeadPolicy:
             yield from execute(new, (tool.name for tool in named))
 
     def _find_wanted(self, context: StepContext) -> Steps[Mapping[str, str]]:
-        """Tool -> the stated wish that it is for and that no call served, where the model stated more
-        wishes than it made calls.
+        """Tool -> the stated wish that it is for and that no call served, where the model stated
+        more wishes than it made calls.
         """
         results = context.facts.state.results
         called = {result.tool for result in results}
@@ -278,8 +279,8 @@ class LeadPolicy:
         return found
 
     def _look_up_wanted(self, context: StepContext) -> Steps[None]:
-        """Have looked up without a question what a wanted tool waits for: a lookup without parameters
-        takes no choice.
+        """Have looked up without a question what a wanted tool waits for: a lookup without
+        parameters takes no choice.
         """
         called = {result.tool for result in context.facts.state.results}
         givers = _Order(self.tools, context).list_open_givers(self.wanted) - called
@@ -397,7 +398,8 @@ class _Order:
         return any(self._gave.isdisjoint(givers) for givers in self._list_givers(tool))
 
     def list_open_givers(self, names: Container[str] | None = None) -> frozenset[str]:
-        """The tools that give what others still wait for; what these wait for, if they are named."""
+        """The tools that give what others still wait for; what these wait for, if they are
+        named."""
         tools = [tool for tool in self._tools if names is None or tool.name in names]
         waiting = (givers for tool in tools for givers in self._list_givers(tool))
         return frozenset(

@@ -1,8 +1,8 @@
 """Calls that name a thing by another identifier than a lookup of this turn returned.
 
 A small model that has listed the lamps calls for ``lamp_id: "bedroom lamp"``, as the user said it,
-where the list has ``{"lamp_id": "L-2", "room": "bedroom"}``. The record is taken where its words and
-those of the tool are all that the value says; else the model is asked, with what was returned.
+where the list has ``{"lamp_id": "L-2", "room": "bedroom"}``. The record is taken where its words
+and those of the tool are all that the value says; else the model is asked, with what was returned.
 """
 
 from __future__ import annotations

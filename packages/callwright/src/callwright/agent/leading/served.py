@@ -1,5 +1,5 @@
-"""Tells which of the wishes that a model stated are served, and a later reply that asks for what was
-done already.
+"""Tells which of the wishes that a model stated are served, and a later reply that asks for what
+was done already.
 
 After results a small model is asked whether something is left to do. Often it states its first wish
 once more and fills a schema with what it knows: the weather in Oslo is told, and it looks for a

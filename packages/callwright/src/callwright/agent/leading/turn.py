@@ -207,8 +207,8 @@ def _list_values(call: ToolCall) -> list[str]:
 
 
 def _tell_request(context: LedContext) -> str:
-    """The request as the one question about it shows it: an answer, and a message of few words, with
-    what was said before it.
+    """The request as the one question about it shows it: an answer, and a message of few words,
+    with what was said before it.
     """
     is_short = len(split_tokens(context.query)) <= _SHORT
     before = _get_last_words(context)[-_BEFORE:]

@@ -1,13 +1,13 @@
 """Writes that follow on a lookup and that nobody asked for.
 
-Asked what is left to do, a small model that was asked for a list of reminders deletes them: it names
-writes that may be called and fills them with what it has read. Such a write is known by three things
-at once, none of which reads a language: it holds no value that the user said and that no call of the
-turn was made with; the effects of these calls are declared; and one of them wrote, or all wishes that
-the model stated first had theirs. A request for all of something looks the same ("cancel all my
-orders"). So the model is asked, apart from the conversation, which of the tools does what the request
-asks for, one letter for each (``callwright bench letters``). Where the write has too little share it
-is left out, or the user is asked.
+Asked what is left to do, a small model that was asked for a list of reminders deletes them: it
+names writes that may be called and fills them with what it has read. Such a write is known by three
+things at once, none of which reads a language: it holds no value that the user said and that no
+call of the turn was made with; the effects of these calls are declared; and one of them wrote, or
+all wishes that the model stated first had theirs. A request for all of something looks the same
+("cancel all my orders"). So the model is asked, apart from the conversation, which of the tools
+does what the request asks for, one letter for each (``callwright bench letters``). Where the write
+has too little share it is left out, or the user is asked.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The tool that a stated wish is for.
 
-A small model often states two wishes and makes one call. Counting tells that a wish may be open, not
-which, nor whether it is one: "16:00" and "Priority" are stated as wishes too. The model is asked with one
-letter, apart from the conversation, which of the tools does what a wish asks for. Of wishes that say
-what is to be done it is sure, in any language; of others it is not (``callwright bench letters``).
+A small model often states two wishes and makes one call. Counting tells that a wish may be open,
+not which, nor whether it is one: "16:00" and "Priority" are stated as wishes too. The model is
+asked with one letter, apart from the conversation, which of the tools does what a wish asks for. Of
+wishes that say what is to be done it is sure, in any language; of others it is not (``callwright
+bench letters``).
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def build_question(text: str, tools: Sequence[Tool], *more: str) -> ChatRequest:
 
 
 def read_wanted(reply: Reply, tools: Sequence[Tool]) -> str:
-    """The tool that a reply to it is sure of; "" where it is of none, or states no probabilities."""
+    """The tool that a reply to it is sure of; "" where it is of none, or states no
+    probabilities."""
     shares = read_shares(reply.first_token, len(tools) + 1)[: len(tools)]
     best = max(zip(shares, tools, strict=False), key=lambda pair: pair[0], default=None)
     return best[1].name if best is not None and best[0] >= SURE_SHARE else ""

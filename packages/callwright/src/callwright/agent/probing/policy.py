@@ -36,7 +36,8 @@ class TrialLimits:
 
 @dataclass(frozen=True, slots=True)
 class TrialQuestions(TrialLimits):
-    """Questions that a model is asked in probing. See :class:`TrialPolicy`, which holds these settings too.
+    """Questions that a model is asked in probing. See :class:`TrialPolicy`, which holds these
+    settings too.
 
     ``planning`` and ``evaluation`` with a model ask the paper's Planner and Evaluator prompts
     (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more with the candidates

@@ -102,8 +102,8 @@ class ClearedCall:
         return self.checked.slot
 
     def take_arguments(self) -> JsonObject:
-        """The arguments that leave, as they were cleared, as an object of the tool's own, which may do
-        with them what it likes. Raises TypeError where the call is no longer what was cleared.
+        """The arguments that leave, as they were cleared, as an object of the tool's own, which may
+        do with them what it likes. Raises TypeError where the call is no longer what was cleared.
         """
         if self._sealed is not self.checked:
             raise TypeError("this is not the call that was cleared: clear the call again")

@@ -113,8 +113,8 @@ class Consent:
         return any(is_named(pattern, tool.name, self.offer(tool)) for pattern in self._allow)
 
     def may_be_called(self, tool: Tool) -> bool:
-        """Return True if a call of this tool may leave, or somebody can approve it. A dry run sends none,
-        so it may show them all.
+        """Return True if a call of this tool may leave, or somebody can approve it. A dry run sends
+        none, so it may show them all.
         """
         return self._dry_run or self._approve is not None or not self.why(tool)
 

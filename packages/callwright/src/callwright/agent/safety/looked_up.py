@@ -19,7 +19,8 @@ NO_LOOKUPS: Lookups = MappingProxyType({})
 
 
 def find_looked_up(tools: Sequence[Tool], *, undeclared: bool = False) -> Lookups:
-    """Name of a write -> its arguments that reads among ``tools`` return -> those reads, best first.
+    """Name of a write -> its arguments that reads among ``tools`` return -> those reads, best
+    first.
 
     Only tools whose effects are declared count, unless ``undeclared``: then every tool may write,
     and one whose name says so may read. Only what a schema, a name or a description ties together

@@ -45,8 +45,8 @@ def explain_withheld(reference: str) -> str:
 
 
 def rank_by_request(query: str, earlier: Iterable[str], tools: Sequence[Tool]) -> tuple[Tool, ...]:
-    """All of the tools, those last that say of themselves that they destroy and that nothing said so
-    far asks for. The order stays where the request cannot be read.
+    """All of the tools, those last that say of themselves that they destroy and that nothing said
+    so far asks for. The order stays where the request cannot be read.
     """
     asked = find_asked(query, earlier, tools)
     return tuple(

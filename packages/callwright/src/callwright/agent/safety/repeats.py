@@ -80,9 +80,9 @@ def asks_user(conversation: Sequence[Message]) -> bool:
 
 
 def is_asked_anew(result: ToolResult, query: str, conversation: Sequence[Message]) -> bool:
-    """Return False if a message surely does not ask once more for a call of an earlier turn: it is a
-    question that asks for nothing again, answers none, and says no number or code of those that the
-    user said for that call, or, where there are none, none of its words.
+    """Return False if a message surely does not ask once more for a call of an earlier turn: it is
+    a question that asks for nothing again, answers none, and says no number or code of those that
+    the user said for that call, or, where there are none, none of its words.
     """
     is_told = asks_to_be_told(query) and asks_again(query) is False
     if asks_user(conversation) or not is_told:
@@ -97,8 +97,9 @@ def is_asked_anew(result: ToolResult, query: str, conversation: Sequence[Message
 
 @dataclass(slots=True)
 class SeenCalls:
-    """The calls of a turn so far, by their keys. ``made`` are not to be made again; ``loose`` are those
-    that another call opens again, and what their tools do; ``told`` is what calls have returned.
+    """The calls of a turn so far, by their keys. ``made`` are not to be made again; ``loose`` are
+    those that another call opens again, and what their tools do; ``told`` is what calls have
+    returned.
     """
 
     reopens: bool
@@ -108,8 +109,8 @@ class SeenCalls:
     done: dict[str, list[ToolCall]] = field(default_factory=dict)
 
     def is_asked_again(self, key: str, query: str, called: Collection[str]) -> bool:
-        """Return True if the user surely asks for a call more often than it was done. ``called``: the
-        tools of this turn; where there are several, it is not sure of which the user speaks.
+        """Return True if the user surely asks for a call more often than it was done. ``called``:
+        the tools of this turn; where there are several, it is not sure of which the user speaks.
         """
         done = self.done.get(key, [])
         if not done or len(called) > 1 or self.made.get(key) != "done":

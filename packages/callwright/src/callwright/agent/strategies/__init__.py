@@ -58,8 +58,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
 
 def open_strategy(spec: str | Strategy) -> Strategy:
     """A strategy by name, or the given one; ``NAME+reflect`` and ``NAME+reflect-after`` are the
-    same strategy with another repair (:mod:`~callwright.agent.strategies.reflecting`). The name of a
-    strategy that is no more opens the one that took its place. Raises ConfigError for an unknown
+    same strategy with another repair (:mod:`~callwright.agent.strategies.reflecting`). The name of
+    a strategy that is no more opens the one that took its place. Raises ConfigError for an unknown
     name, and for a repair of a strategy that is there to have none.
     """
     if not isinstance(spec, str):

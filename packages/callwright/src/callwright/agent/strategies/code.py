@@ -1,10 +1,10 @@
 """The Python-call agent (Tool-MVR, 3.2.3 and Table 17, after CodeAct): thought, program, print-out,
 until an answer.
 
-A program runs in :mod:`callwright.agent.execution.sandbox`; each of its calls goes the way of all calls:
-gate, repair, consent, journal, budget. It is given what the tool returned, or ``{"error": why}``,
-and its variables stay for the next one. The answer is the model's own, checked against the results
-without a further question.
+A program runs in :mod:`callwright.agent.execution.sandbox`; each of its calls goes the way of all
+calls: gate, repair, consent, journal, budget. It is given what the tool returned, or ``{"error":
+why}``, and its variables stay for the next one. The answer is the model's own, checked against the
+results without a further question.
 
 A resume does not run a program again that was carried out before: its calls are on record, and come
 from there. Only where another program follows are the earlier ones run, with what their calls

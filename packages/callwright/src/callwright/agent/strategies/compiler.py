@@ -138,7 +138,8 @@ class _PlanWriting:
         return bool(planned)
 
     def _write_within_limits(self) -> Steps[tuple[bool, str]]:
-        """Return True if there is a plan, and the limit that was hit: what is on its way goes on."""
+        """Return True if there is a plan, and the limit that was hit: what is on its way goes
+        on."""
         try:
             planned = yield from self._write()
         except LimitReached as reached:

@@ -4,8 +4,8 @@ barrier.
 Where the plan comes from is what the three strategies here differ in: ``dag`` asks the model for it
 (:mod:`planning.dag`), ``edges`` takes the graph of a planner that asks no language model and has
 the model write the arguments in one question, ``given`` carries out a plan that somebody wrote. All
-then run as a stream (:mod:`agent.execution.stream`): two questions to the model, the answer's included, where
-nothing fails and nothing was left open (the paper: 2.29 steps, its Table 4).
+then run as a stream (:mod:`agent.execution.stream`): two questions to the model, the answer's
+included, where nothing fails and nothing was left open (the paper: 2.29 steps, its Table 4).
 
 What failed and could be neither repaired nor replaced stops what is downstream of it. The remainder
 is then planned again, with the results so far in view, as the plan's next revision
@@ -103,8 +103,8 @@ class DAG(Stepwise):
 
 
 def _list_left(job: Job, ran: Collection[str]) -> tuple[Tool, ...]:
-    """The tools that may stand in another plan of the remaining work: a write that is done does not,
-    unless the plan has one more of its tool that was not carried out.
+    """The tools that may stand in another plan of the remaining work: a write that is done does
+    not, unless the plan has one more of its tool that was not carried out.
     """
     left = {slot.tool for slot in job.plan.slots if slot.id not in ran}
     done = job.facts.succeeded - left

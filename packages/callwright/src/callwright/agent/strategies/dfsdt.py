@@ -93,8 +93,8 @@ class _Child:
 
 @dataclass(slots=True)
 class _Search:
-    """One run's search. The executor and the plan of the context are always those of the branch being
-    taken.
+    """One run's search. The executor and the plan of the context are always those of the branch
+    being taken.
     """
 
     context: StepContext

@@ -1,5 +1,5 @@
-"""The first question of a layered run over few tools: which of them the request needs, and the calls
-that can be made now. A request that one call serves is answered with the next question.
+"""The first question of a layered run over few tools: which of them the request needs, and the
+calls that can be made now. A request that one call serves is answered with the next question.
 
 The plan is made of what the model named before anything runs, as where it is asked for names alone.
 Of its calls those count that need not wait for another tool that it named; every other tool has its

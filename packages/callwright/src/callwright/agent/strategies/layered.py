@@ -89,7 +89,8 @@ class Layered(Stepwise):
         yield from self._end(context, index, recovery, finished)
 
     def _begin(self, context: StepContext, recovery: Recovery, finished: set[str]) -> Steps[int]:
-        """Choose the tools and make the plan. Returns how many layers had their question with it."""
+        """Choose the tools and make the plan. Returns how many layers had their question with
+        it."""
         if not may_call_first(context, self._choose_above):
             tools = yield from choose_tools(context, max(self._choose_above, ALONE))
             yield from context.make_plan(tools)
@@ -99,7 +100,8 @@ class Layered(Stepwise):
         return 1
 
     def _revise(self, context: StepContext, revision: Revision, finished: set[str]) -> Steps[bool]:
-        """Plan what may go round the calls that failed for good. Returns True if there is a plan."""
+        """Plan what may go round the calls that failed for good. Returns True if there is a
+        plan."""
         if "replan" not in self._recover:
             return False
         above = max(self._choose_above, ALONE)

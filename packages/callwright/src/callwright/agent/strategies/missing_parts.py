@@ -1,11 +1,11 @@
 """The end of every run: the Finish question, and once what its reply names as missing.
 
-The model's own list (``missing`` of its reply) is passed on as it was written, in whatever language.
-Where a tool that is offered may still get one of its parts, one more question over these tools is
-asked, with the list as what is open. If a call of it succeeds, the Finish question is asked once
-more. All of it counts as any question does, and happens at most once a run. Reading tools are
-offered; what may write only where the request asks for it, and where it has not written yet. Its
-clearance decides as ever. A frozen plan holds.
+The model's own list (``missing`` of its reply) is passed on as it was written, in whatever
+language. Where a tool that is offered may still get one of its parts, one more question over these
+tools is asked, with the list as what is open. If a call of it succeeds, the Finish question is
+asked once more. All of it counts as any question does, and happens at most once a run. Reading
+tools are offered; what may write only where the request asks for it, and where it has not written
+yet. Its clearance decides as ever. A frozen plan holds.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Finds what is still open after the last layer of :mod:`agent.strategies.layered`, and the tools that can
-close it: the subject of one more question to the model.
+"""Finds what is still open after the last layer of :mod:`agent.strategies.layered`, and the tools
+that can close it: the subject of one more question to the model.
 
 A loop asks the model after every step what is missing, and a small model forgets the second of two
 records every time. Here calls, results and the plan's edges say it (:mod:`agent.gaps`): a call that
@@ -25,14 +25,14 @@ from callwright.schema.value_spellings import calendar_day
 AskLayer: TypeAlias = Callable[
     [StepContext, tuple[Slot, ...], int, int, tuple[Gap, ...]], Steps[None]
 ]
-"""Puts the tools of some slots to the model: context, slots, number of the layer, of how many, what is
-open.
+"""Puts the tools of some slots to the model: context, slots, number of the layer, of how many, what
+is open.
 """
 
 
 class OpenPoints(NamedTuple):
-    """``gaps`` are what is open, ``slots`` those of the tools that can close it; both are empty where
-    nothing is to be asked. ``missed`` are the slots that the plan lacks.
+    """``gaps`` are what is open, ``slots`` those of the tools that can close it; both are empty
+    where nothing is to be asked. ``missed`` are the slots that the plan lacks.
     """
 
     gaps: tuple[Gap, ...] = ()
@@ -41,8 +41,8 @@ class OpenPoints(NamedTuple):
 
 
 def find_open_points(context: StepContext, seen: Collection[str] = ()) -> OpenPoints:
-    """Return what is open, and what can close it. ``seen``: tools whose failed calls the model was told of
-    when it was offered them again.
+    """Return what is open, and what can close it. ``seen``: tools whose failed calls the model was
+    told of when it was offered them again.
     """
     found = tuple(gap for gap in list_open_gaps(context) if gap.tool not in seen)
     names = _list_closing_tools(context, found)
@@ -55,7 +55,8 @@ def find_open_points(context: StepContext, seen: Collection[str] = ()) -> OpenPo
 
 
 def list_open_gaps(context: StepContext) -> tuple[Gap, ...]:
-    """Return what is open: calls that wait for a value, then what results and the plan's edges leave."""
+    """Return what is open: calls that wait for a value, then what results and the plan's edges
+    leave."""
     tool = {slot.id: slot.tool for slot in context.plan.slots}
     edges = ((tool[a], tool[b]) for a, b in context.plan.edges)
     good = context.facts.succeeded
@@ -137,7 +138,7 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
 
 
 def _is_done(tool: Tool) -> bool:
-    """Return True if a tool that succeeded is not called again: what was written is not written again, and
-    the same question has one answer.
+    """Return True if a tool that succeeded is not called again: what was written is not written
+    again, and the same question has one answer.
     """
     return tool.effects.may_write or not tool.properties

@@ -63,7 +63,8 @@ class Revision:
         self, lost: Sequence[Lost], blocked: Sequence[str] = (), *, needs_new: bool = False
     ) -> bool:
         """Begin one, and pay for it. What the catalogue has for the lost calls comes into view.
-        ``blocked``: slots that wait for them. ``needs_new``: only where the catalogue has something.
+        ``blocked``: slots that wait for them. ``needs_new``: only where the catalogue has
+        something.
         """
         if not lost or not self.may_begin:
             return False
@@ -97,8 +98,8 @@ class Revision:
         return read_selection(reply, tools)
 
     def _list_left(self, lost: Sequence[Lost]) -> tuple[Tool, ...]:
-        """The tools that no call was made of yet, as far as they may be planned unasked: no worse in
-        their effects than what failed, and what may write only where the request asks for it.
+        """The tools that no call was made of yet, as far as they may be planned unasked: no worse
+        in their effects than what failed, and what may write only where the request asks for it.
         """
         context = self._context
         earlier = [message.content for message in context.conversation]
@@ -119,7 +120,8 @@ class Revision:
         return [known.get(one.tool, READ) for one in lost]
 
     def _search(self, lost: Sequence[Lost]) -> tuple[Tool, ...]:
-        """Return what the whole catalogue has for the first of the lost calls, no worse in its effects."""
+        """Return what the whole catalogue has for the first of the lost calls, no worse in its
+        effects."""
         context = self._context
         if context.reserve is None:
             return ()
@@ -139,8 +141,8 @@ def _may_go_round(tool: Tool, than: Sequence[Effects], *, is_asked: bool = True)
 
 
 def list_lost_calls(context: StepContext) -> tuple[Lost, ...]:
-    """The calls that failed for good, in call order: those of a tool of which no call succeeded, nor
-    of another in its place. A search that found nothing is none of them, nor is a call about
+    """The calls that failed for good, in call order: those of a tool of which no call succeeded,
+    nor of another in its place. A search that found nothing is none of them, nor is a call about
     something that the request itself identifies: that it is not there is an answer.
     """
     facts = context.facts

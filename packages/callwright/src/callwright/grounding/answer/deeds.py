@@ -1,11 +1,11 @@
 """Deeds that an answer tells of and that no call did.
 
 "The reminder was deleted" holds no value that a result could contradict, and its words stand in the
-request. A small model that was asked for two things and did one says so of both. Which of the offered
-tools does what such a sentence tells of, the model can be asked, in any language: the sentence alone,
-and one letter for each tool. Where it names tools that change something and that were not called, the
-sentence claims what was not done. Asked whether the calls did it, the same model does not know
-(``callwright bench letters``).
+request. A small model that was asked for two things and did one says so of both. Which of the
+offered tools does what such a sentence tells of, the model can be asked, in any language: the
+sentence alone, and one letter for each tool. Where it names tools that change something and that
+were not called, the sentence claims what was not done. Asked whether the calls did it, the same
+model does not know (``callwright bench letters``).
 """
 
 from __future__ import annotations

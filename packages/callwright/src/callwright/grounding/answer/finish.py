@@ -112,8 +112,8 @@ def write_answer(
     may be asked to restate; a reply without any statement costs one of them, and where none is left
     the answer says what was found instead. Where no call succeeded there is nothing to answer from:
     the model is not asked at all. ``facts`` are those of the results, where they are indexed
-    already. ``prompt``: what all questions of a run share, the results among it; None where there is
-    no run, and the question holds its own summary of them. ``answer_tokens``: of the reply that
+    already. ``prompt``: what all questions of a run share, the results among it; None where there
+    is no run, and the question holds its own summary of them. ``answer_tokens``: of the reply that
     writes the answer. ``words``: the answer is asked for in plain sentences, and what no result
     confirms is left out. None: statements that name the results they rest on.
     """
@@ -224,8 +224,8 @@ def finish_without_repair(
 
 
 def check_written_answer(text: str, query: str, results: Sequence[ToolResult]) -> Answer:
-    """An answer that the model wrote already, word for word: checked as :func:`finish_without_repair`
-    does. Pure.
+    """An answer that the model wrote already, word for word: checked as
+    :func:`finish_without_repair` does. Pure.
     """
     drafts = split_prose(text, [r.id for r in results])
     return Answer(text.strip(), _check_drafts(drafts, facts_of(query, results, ())))

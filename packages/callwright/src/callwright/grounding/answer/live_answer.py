@@ -15,8 +15,8 @@ from callwright.nouns.types import Skip, ToolResult
 
 
 class LiveAnswer:
-    """Reads the reply to the first question of ``write_answer`` as it comes. All that it gives is the
-    beginning of that answer's text. ``said``: see :func:`~callwright.grounding.facts_of`.
+    """Reads the reply to the first question of ``write_answer`` as it comes. All that it gives is
+    the beginning of that answer's text. ``said``: see :func:`~callwright.grounding.facts_of`.
 
     It gives nothing from the first statement on that the model would be asked about: only the whole
     reply can be sent back. Statements that only repeat the request wait for one that says more.

@@ -80,8 +80,8 @@ WORDS: JsonObject = {
     "required": ["final_answer"],
     "additionalProperties": False,
 }
-"""The decoding schema of an answer in plain sentences, and of what was asked for and is in none: that
-is not asked for, since small models then make up questions of their own.
+"""The decoding schema of an answer in plain sentences, and of what was asked for and is in none:
+that is not asked for, since small models then make up questions of their own.
 """
 
 
@@ -121,8 +121,8 @@ def read_drafts(reply: Reply, ids: Sequence[str]) -> Drafts:
 
 def read_begun_drafts(text: str, ids: Sequence[str]) -> tuple[Draft, ...]:
     """The first statements of a reply that is still being written, those whose end has come: as
-    :func:`read_drafts` reads them from the whole reply. None of a reply in another form than the one
-    that was asked for.
+    :func:`read_drafts` reads them from the whole reply. None of a reply in another form than the
+    one that was asked for.
     """
     opens = _STATEMENTS.match(text)
     if opens is not None:

@@ -1,5 +1,5 @@
-"""Fills the results of a run into a type: one question, the repairs of a call's arguments, a check of
-every value, and at most one more question.
+"""Fills the results of a run into a type: one question, the repairs of a call's arguments, a check
+of every value, and at most one more question.
 
 What no result supports is withdrawn: it is null where the type allows it, else the output names the
 field that lacks a value, and there is no output.

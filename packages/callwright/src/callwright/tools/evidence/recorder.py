@@ -18,7 +18,8 @@ class Recorder:
 
     ``observe`` reads a result; None where nothing was learned. What a resume replays is known by
     its run, call and attempt, and counted once; what it takes from the record is not counted. A
-    store that cannot be written ends no run: ``failed`` is told why, once, and nothing more is kept.
+    store that cannot be written ends no run: ``failed`` is told why, once, and nothing more is
+    kept.
     """
 
     def __init__(

@@ -74,9 +74,9 @@ class EvidenceStore:
     """Observations of tools, by the tools' digests. Usable from several processes, in each from one
     thread at a time.
 
-    ``secrets`` (see :func:`callwright.nouns.redaction.select_redactable`) are taken out of whatever is
-    recorded, and so is what only looks like one. Raises EvidenceError where the file cannot be read
-    or written.
+    ``secrets`` (see :func:`callwright.nouns.redaction.select_redactable`) are taken out of whatever
+    is recorded, and so is what only looks like one. Raises EvidenceError where the file cannot be
+    read or written.
     """
 
     def __init__(

@@ -87,7 +87,8 @@ def read_allowed_tools(body: Mapping[str, Any]) -> list[Json]:
 
 
 def _get_allowed(said: JsonObject) -> JsonObject | None:
-    """The part of a ``tool_choice`` that names the allowed tools, in either API; None if it is another."""
+    """The part of a ``tool_choice`` that names the allowed tools, in either API; None if it is
+    another."""
     if said.get("type") != "allowed_tools":
         return None
     inner = said.get("allowed_tools", said)

@@ -68,9 +68,9 @@ async def open_client(
     *,
     auth: Any = None,
 ) -> AsyncIterator[Client]:
-    """The SDK's client, connected: the newest protocol that both sides speak is agreed. ``auth``: an
-    ``httpx2.Auth`` by which requests over HTTP are authorized. Raises
-    MissingExtra, CatalogError, or whatever the SDK raises (:func:`build_open_error`).
+    """The SDK's client, connected: the newest protocol that both sides speak is agreed. ``auth``:
+    an ``httpx2.Auth`` by which requests over HTTP are authorized. Raises MissingExtra,
+    CatalogError, or whatever the SDK raises (:func:`build_open_error`).
     """
     try:
         from mcp import Client

@@ -77,8 +77,8 @@ class HeldClient:
         return await ready
 
     async def stop(self) -> None:
-        """End the connection and the server process. A server over HTTP that does not answer when it
-        is told that its session ends is waited for no longer than ``stop_seconds``.
+        """End the connection and the server process. A server over HTTP that does not answer when
+        it is told that its session ends is waited for no longer than ``stop_seconds``.
         """
         self._closing.set()
         task, self._task = self._task, None

@@ -252,8 +252,8 @@ async def client_for(
     *,
     auth: httpx2.Auth | None = None,
 ) -> httpx2.AsyncClient:
-    """A client for the MCP server at ``target``; with ``auth`` it logs in. Raises CatalogError where
-    its host may not be reached.
+    """A client for the MCP server at ``target``; with ``auth`` it logs in. Raises CatalogError
+    where its host may not be reached.
     """
     kind = CheckedTransport if auth is None else LoginTransport
     transport = kind(target, lookup, ssl_context)

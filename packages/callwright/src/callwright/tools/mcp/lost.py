@@ -1,5 +1,5 @@
-"""Requests over HTTP that got no answer, told apart: one that never left, and one that may have been
-carried out.
+"""Requests over HTTP that got no answer, told apart: one that never left, and one that may have
+been carried out.
 
 The SDK ends its whole connection, and with it the calls of others, where a request fails below
 HTTP. So the transport answers such a request itself, with a JSON-RPC error that is marked as its

@@ -1,5 +1,5 @@
-"""Keeps the end of what a server's program writes to stderr, for the message that says why the server
-cannot be used. It may write as much as it likes, for as long as it runs.
+"""Keeps the end of what a server's program writes to stderr, for the message that says why the
+server cannot be used. It may write as much as it likes, for as long as it runs.
 """
 
 from __future__ import annotations

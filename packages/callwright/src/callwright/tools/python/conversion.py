@@ -193,7 +193,8 @@ def _load_union(args: tuple[Any, ...], value: Json) -> Any:
 
 
 def _prefer_richer_type(args: tuple[Any, ...], value: Json, loaded: Any) -> Any:
-    """In ``date | str`` a date's text is a date: text is tried as every richer type that stands before ``str``."""
+    """In ``date | str`` a date's text is a date: text is tried as every richer type that stands
+    before ``str``."""
     if not isinstance(value, str) or str not in args:
         return loaded
     for arg in args[: args.index(str)]:

@@ -1,5 +1,6 @@
-"""The end of a turn of a client: the questions of :func:`~callwright.agent.leading.closing.close_turn`,
-put to the upstream behind the client's own messages.
+"""The end of a turn of a client: the questions of
+:func:`~callwright.agent.leading.closing.close_turn`, put to the upstream behind the client's own
+messages.
 """
 
 from __future__ import annotations

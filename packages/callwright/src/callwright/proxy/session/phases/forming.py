@@ -1,8 +1,9 @@
-"""Answers a request without tools whose client asked for JSON of a form: the answer is collected, and
-repaired where it breaks the form.
+"""Answers a request without tools whose client asked for JSON of a form: the answer is collected,
+and repaired where it breaks the form.
 
-A stream that begins as the form does passes as it comes: what has gone out cannot be taken back. The
-record says so. One that begins otherwise, in a fence or with words, is held to its end and repaired.
+A stream that begins as the form does passes as it comes: what has gone out cannot be taken back.
+The record says so. One that begins otherwise, in a fence or with words, is held to its end and
+repaired.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def _answer_streamed(transaction: Transaction, head: UpstreamHead, form: Form) -
 
 
 def _begins_right(said: str, form: Form) -> bool:
-    """Return True if the text can be of the form as far as it came, or its form has no beginning."""
+    """Return True if the text can be of the form as far as it came, or its form has no
+    beginning."""
     kind = form.schema.get("type") if isinstance(form.schema, dict) else None
     opens = _OPENS.get(kind) if isinstance(kind, str) else None
     begun = said.lstrip()

@@ -1,5 +1,5 @@
-"""An upstream that calls natively, led by our own engine: its requests are the client's own, with the
-tools of the round in the place of all.
+"""An upstream that calls natively, led by our own engine: its requests are the client's own, with
+the tools of the round in the place of all.
 
 Where a round brings no call, the next one is asked, and no word of the reply before goes out. The
 words of the last one count. After results they are checked, and where a statement does not hold,
