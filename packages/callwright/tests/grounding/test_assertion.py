@@ -1,6 +1,6 @@
 import pytest
 
-from callwright.grounding import facts_of
+from callwright.grounding import check_answer, facts_of
 from callwright.grounding.assertion import check_name_pairs, check_states, check_truths
 from callwright.grounding.claims import claims_of
 from callwright.grounding.grounding_result import GroundingResult
@@ -57,3 +57,20 @@ def test_the_contrary_is_a_problem_that_names_the_truth(text: str, problem: str)
 
 def test_a_switch_about_nothing_named_is_left_alone() -> None:
     assert problems("The hut is heated.") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_right"),
+    [
+        ("The kitchen lamp is on.", True),
+        ("The kitchen lamp is off.", False),
+        ("The kitchen lamp is not off.", True),
+        ("The bedroom lamp is off.", True),
+        ("The bedroom lamp isn't off.", False),
+        ("The kitchen lamp is on, but the bedroom lamp is off.", True),
+    ],
+)
+def test_a_switch_is_also_denied_by_the_opposite_word(text: str, is_right: bool) -> None:
+    lamps = [{"name": "Kitchen", "on": True}, {"name": "Bedroom", "on": False}]
+    checked = check_answer(text, "Which lamps are on?", [ToolResult("r1", "list", {}, lamps)])
+    assert (checked.statements[0].support == "supported") is is_right

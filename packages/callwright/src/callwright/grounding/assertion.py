@@ -25,14 +25,16 @@ def check_truths(
         words = frozenset(stem_word(w) for w in split_tokens(claims.text[slice(*clause.span)]))
         mentions = [m for m in claims.mentions if clause.span[0] <= m.span[0] < clause.span[1]]
         for key, switches in facts.switches.items():
-            said = _switch_words(key)
-            if not said or not said <= words:
+            said, against = _switch_words(key), _opposite_words(key)
+            is_turned = bool(against) and against <= words
+            if not said or not (said <= words or is_turned):
                 continue
             meant = [s for s in switches if any(m.labels & s.labels for m in mentions)]
             meant = meant or (switches if len(switches) == 1 and not mentions else [])
             if len(meant) == 1:
                 leaves.append(meant[0])
                 denied = clause.negated or bool(_FALSE.match(claims.text, clause.span[1]))
+                denied = denied is not is_turned
                 if meant[0].value is denied:
                     verdict.problems.append(
                         f"{describe_leaf(meant[0])} is {str(meant[0].value).lower()}"
@@ -49,6 +51,13 @@ _PLAIN = ENGLISH.words("statements.switch_words")
 @lru_cache(maxsize=4096)
 def _switch_words(key: str) -> frozenset[str]:
     return frozenset(stem_word(w) for w in key_tokens(key) if w not in _PLAIN)
+
+
+@lru_cache(maxsize=4096)
+def _opposite_words(key: str) -> frozenset[str]:
+    """The words by which a switch is denied: "off" for ``on``."""
+    words = key_tokens(key)
+    return frozenset(stem_word(OPPOSITES[w]) for w in words if len(words) == 1 and w in OPPOSITES)
 
 
 def check_states(claims: Claims, facts: Facts, verdict: GroundingResult) -> None:
