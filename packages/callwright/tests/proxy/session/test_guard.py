@@ -192,6 +192,63 @@ def test_a_value_is_not_known_because_a_read_was_made_with_it(came_back: str) ->
     assert rules(context(*history), pay(amount=75)) == ["unstated_value"]
 
 
+ORDER = {"order_id": {"type": "integer"}}
+GET = offered("get_order", ORDER, READ_ONLY)
+UNDECLARED = offered("get_order", ORDER)
+CANCEL = offered("cancel_order", ORDER, {"readOnlyHint": False, "destructiveHint": True})
+CANCELS = ToolCall("", "cancel_order", {"order_id": 4711})
+LOOKED_UP = (called("get_order", {"order_id": 4711}), came('{"status": "open", "item": "chair"}'))
+
+
+def trimmed(*messages: Any, tools: Any) -> Context:
+    asked = {"model": "m", "messages": [*messages], "tools": list(tools)}
+    found = read_context(asked, b"x", Toolsets(), Settings())
+    assert found is not None
+    found.native, found.schema = False, True
+    return found
+
+
+@pytest.mark.parametrize("get", [GET, UNDECLARED])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Please cancel it for me.",
+        "Bitte storniere sie für mich.",
+        "Por favor, cancela el pedido de la silla para mí.",
+        "请取消它。",
+        "من فضلك ألغ هذا",
+    ],
+)
+def test_what_a_call_of_an_earlier_turn_was_made_with_is_known(said: str, get: Any) -> None:
+    user = {"role": "user", "content": said}
+    told = {"role": "assistant", "content": "It is open: a chair."}
+    tools = (get, CANCEL)
+    assert rules(trimmed(*LOOKED_UP, told, user, tools=tools), CANCELS) == [""]
+    cleared_result = (LOOKED_UP[0], came("[Old tool result content cleared]"))
+    assert rules(trimmed(*cleared_result, told, user, tools=tools), CANCELS) == [""]
+    failed = (LOOKED_UP[0], came('{"error": "no such order"}'))
+    assert rules(trimmed(*failed, told, user, tools=tools), CANCELS) == ["unstated_value"]
+
+
+def test_what_a_read_of_this_turn_was_made_with_is_not_known() -> None:
+    user = {"role": "user", "content": "Please cancel my chair order."}
+    assert rules(trimmed(user, *LOOKED_UP, tools=(GET, CANCEL)), CANCELS) == ["unstated_value"]
+
+
+def test_what_a_refusal_suggests_is_known_and_was_not_made() -> None:
+    user = {"role": "user", "content": "Please cancel the order of the chair."}
+    text = offered(
+        "cancel_order", {"order_id": {"type": "string"}}, CANCEL["function"]["annotations"]
+    )
+    asked = called("cancel_order", {"order_id": "chair"})
+    refused = came('{"error": "no order chair; did you mean ORD-4711 (chair)?"}')
+    found = trimmed(user, asked, refused, tools=(text,))
+    assert rules(found, ToolCall("", "cancel_order", {"order_id": "ORD-4711"})) == [""]
+    assert rules(found, ToolCall("", "cancel_order", {"order_id": "ORD-4712"})) == [
+        "unstated_value"
+    ]
+
+
 def test_what_a_write_was_made_with_is_known_afterwards() -> None:
     history = [called("pay", {"to": "Bob", "amount": 75}), came("paid")]
     more = {"role": "user", "content": "And the same to Ann, please."}

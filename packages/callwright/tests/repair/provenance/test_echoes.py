@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.nouns.types import Failure, ToolResult
-from callwright.repair.provenance.echoes import has_argument, strip_echoes
+from callwright.repair.provenance.echoes import (
+    has_argument,
+    spell_pattern,
+    strip_echoes,
+    tell_failure,
+)
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 
@@ -82,3 +87,55 @@ def test_whatever_comes_back_is_stripped_once(arguments: Any, content: Any) -> N
     result = ToolResult("r1", "g", arguments, content)
     once = strip_echoes(result, lambda _: False)
     assert strip_echoes(once, lambda _: False) is once
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "told"),
+    [
+        ({"id": "chair"}, "no order chair; did you mean ORD-4711?", "ord-4711"),
+        ({"amount": 1}, "Error: minimum donation is 7.50", "7.50"),
+        ({"n": 12}, "12 is more than the 5 that are left", "5"),
+        ({"id": "٤٧١"}, "رقم 471 غير صحيح، المتاح 88", "88"),
+    ],
+)
+def test_a_failure_tells_what_its_call_did_not(arguments: Any, message: str, told: str) -> None:
+    failed = ToolResult("r1", "g", arguments, None, Failure("error_payload", message))
+    assert told in tell_failure(failed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "kept"),
+    [
+        ({"id": "ORD-9999"}, "order ord 9999 not found", "9999"),
+        ({"amount": 7.5}, "7.50 is too little", "7.50"),
+        ({"who": {"name": "Smithson"}}, "Nobody is called Smithson", "smithson"),
+        ({"id": "订单99"}, "没有订单99。", "99"),
+    ],
+)
+def test_a_failure_does_not_tell_what_its_call_made_up(
+    arguments: Any, message: str, kept: str
+) -> None:
+    failed = ToolResult(
+        "r1", "g", arguments, None, Failure("tool_error", message, detail=[message])
+    )
+    assert kept not in tell_failure(failed)
+
+
+def test_a_failure_about_no_value_tells_nothing() -> None:
+    for failure in (Failure("timeout", "after 30 seconds"), Failure("unavailable", "503"), None):
+        assert tell_failure(ToolResult("r1", "g", {}, None, failure)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("the order ord-471, please", True),
+        ("the order ORD 471".lower(), True),
+        ("the order ord-4711", False),
+        ("订单ord471。", True),
+    ],
+)
+def test_a_text_is_found_however_it_is_written_but_not_in_a_longer_number(
+    text: str, is_found: bool
+) -> None:
+    assert (spell_pattern("ord471").search(text) is not None) is is_found

@@ -77,3 +77,52 @@ def test_an_optional_day_stays() -> None:
     known = ProvenanceIndex(SAID["de"], days=[date(2026, 3, 12)])
     arguments = {"day": "2026-03-15"}
     assert find_wrong_day(arguments, Tool("f", "", schema), known, [SAID["de"]]) is None
+
+
+SLOTS: Any = ["2026-03-17T15:00", {"from": "2026-03-20T09:00:00Z"}]
+FIRST_FREE = {
+    "en": ("Today is 2026-03-10.", "I leave tomorrow. Book the room for the first free slot."),
+    "de": (
+        "Heute ist der 2026-03-10.",
+        "Ich fahre morgen weg. Buche den Raum, sobald er frei ist.",
+    ),
+    "es": ("Hoy es 2026-03-10.", "Pasado mañana me voy. Reserva la sala en cuanto esté libre."),
+    "zh": ("今天是2026-03-10。", "我后天出发，会议室一有空就请预订。"),
+    "ar": ("اليوم هو 2026-03-10.", "سأسافر غدا، احجز الغرفة عندما تكون متاحة"),
+}
+
+
+@pytest.mark.parametrize("code", FIRST_FREE)
+def test_a_day_within_a_result_is_no_wrong_one(code: str) -> None:
+    system, said = FIRST_FREE[code]
+    slots = ToolResult("r1", "slots", {"room": "Blue"}, SLOTS)
+    for day in ("2026-03-17", "2026-03-20"):
+        assert found(said, {"day": day}, slots, system=system) == ""
+
+
+@pytest.mark.parametrize(
+    ("system", "said"),
+    [
+        ("Today is 2026-03-10. The user's birthday is on 5 May.", "I call them tomorrow; book it."),
+        ("Today is 2026-03-10. The user's birthday: 2026-05-05.", "I call them tomorrow; book it."),
+        (
+            "Heute ist der 2026-03-10. Geburtstag: 5. Mai.",
+            "Ich rufe morgen an; buche für das Fest.",
+        ),
+        ("Heute ist der 2026-03-10. Geburtstag am 05.05.2026.", "Ich rufe morgen an; buche das."),
+        ("Hoy es 2026-03-10. Cumpleaños: 5 de mayo.", "Llamo pasado mañana; reserva la sala."),
+        ("今天是2026-03-10。生日是5月5日。", "我后天打电话，请预订会议室。"),
+    ],
+)
+def test_a_day_that_a_message_names_is_no_wrong_one(system: str, said: str) -> None:
+    assert found(said, {"day": "2026-05-05"}, system=system) == ""
+
+
+def test_a_day_that_stands_nowhere_and_todays_own_are_wrong_ones() -> None:
+    said, system = "I leave tomorrow, book it.", "Today is 2026-03-10."
+    assert found(said, {"day": "2026-03-12"}, system=system) == "2026-03-11"
+    assert found(said, {"day": "2026-03-10"}, system=system) == "2026-03-11"
+    clock = ToolResult("r1", "now", {}, {"now": "2026-03-10T08:00"})
+    assert found(said, {"day": "2026-03-10"}, clock, system=system) == "2026-03-11"
+    asked = ToolResult("r1", "slots", {"from": "2026-03-12T00:00"}, ["2026-03-12T09:00"])
+    assert found(said, {"day": "2026-03-12"}, asked, system=system) == "2026-03-11"

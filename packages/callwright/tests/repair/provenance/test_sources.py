@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from callwright.nouns.errors import Failure
@@ -69,6 +71,63 @@ def test_a_failed_result_is_no_source() -> None:
         results=[result({"id": "zz-991"}, failure=Failure("tool_error", "no"))]
     )
     assert not sources.holds("zz-991")
+
+
+def test_a_failure_counts_by_its_text_less_what_its_call_said() -> None:
+    failed = ToolResult(
+        "r1",
+        "cancel",
+        {"order": "chair", "code": "ORD-9999"},
+        failure=Failure("error_payload", "ORD-9999 is no order; did you mean ORD-4711 (chair)?"),
+    )
+    sources = ProvenanceIndex("Cancel the order.", results=[failed])
+    for known in (sources, sources.copy(), sources.without_echoes(), sources.without({"r2"})):
+        assert known.holds_apart("ORD-4711")
+        assert not known.holds("ORD-9999")
+        assert known.results == []
+    assert not sources.without({"r1"}).holds("ORD-4711")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "is_held"),
+    [
+        ("Cancel ORD-4711.", "ord 4711", True),
+        ("Cancel ORD-4711.", "ORD-471", False),
+        ("Cancel 4711.", "711", False),
+        ("Fly to Oslo from the ORD terminal.", "ORD", True),
+        ("Please record it.", "ORD", False),
+        ("رقم الطلب ٤٧١١", "4711", True),
+        ("Order 200 of A-100.", "A-200", False),
+        ("C++ it is", "C++", True),
+        ("nothing", "", True),
+    ],
+)
+def test_a_text_stands_apart_in_one_piece(text: str, value: str, is_held: bool) -> None:
+    assert ProvenanceIndex(text).holds_apart(value) is is_held
+
+
+def test_texts_are_read_after_a_change_and_searched() -> None:
+    known = ProvenanceIndex("Pay 50 to Ann.", results=[result({"sum": 70})])
+    plain = known.reword(lambda text: text.replace("50", "").replace("70", "80"))
+    assert not plain.holds(50)
+    assert plain.holds(80)
+    assert plain.said_texts == ["", "Pay  to Ann."]
+    assert known.has_match(re.compile("ann"))
+    assert not known.has_match(re.compile("bob"))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.250,50 Euro", 1250.5),
+        ("1.250 Euro", 1250),
+        ("1,250.50 euros", 1250.5),
+        ("1250,5 Euro", 1250.5),
+        ("-1.250.000", 1_250_000),
+    ],
+)
+def test_points_and_commas_are_read_as_either_may_be_meant(text: str, number: float) -> None:
+    assert ProvenanceIndex(text).holds(number)
 
 
 def test_the_conversation_and_the_defaults_are_sources() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from callwright.nouns.types import Json, Message, ToolResult
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.provenance.unsaid_days import UnsaidDays
+from callwright.repair.provenance.unsaid_days import UnsaidDays, find_todays, speaks_of_days
 
 TODAY = date(2026, 11, 23)
 SYSTEM = "You help in the office. Today is Monday, 2026-11-23."
@@ -251,3 +251,35 @@ def test_any_text_and_day_can_be_judged(said: str, day: date) -> None:
     assert found.is_unsaid(day, said) in (True, False)
     assert found.is_too_far(day) in (True, False)
     assert found.may_be_yearly(day) in (True, False)
+
+
+def test_a_sentence_tells_which_day_it_is() -> None:
+    texts = [
+        "Today is 2026-03-10. Closed on 2026-03-20.",
+        "Heute ist der 2026-03-11.",
+        "2026-03-12",
+    ]
+    assert find_todays(texts) == {date(2026, 3, 10), date(2026, 3, 11)}
+
+
+def test_a_documentation_may_speak_of_days() -> None:
+    for about in ("birth year", "nights", "age", "Anzahl der Tage", "fecha", "天数", "عدد الأيام"):
+        assert speaks_of_days(about), about
+    for about in ("amount", "Betrag in Euro", "importe", "金额", "المبلغ"):
+        assert not speaks_of_days(about), about
+
+
+def time_unsaid(said: str, about: str = "", *results: Json) -> bool:
+    returned = [ToolResult(f"r{n}", "g", {}, one) for n, one in enumerate(results)]
+    known = ProvenanceIndex(said, [Message("system", SYSTEM)], returned)
+    return UnsaidDays(known, [said], [TODAY], [TODAY]).is_time_unsaid(about)
+
+
+def test_a_time_may_be_told_by_a_clock_a_word_or_the_documentation() -> None:
+    said = "Put a meeting with Ann in the calendar tomorrow."
+    assert time_unsaid(said, "The start.", {"free": True})
+    assert not time_unsaid(f"{said[:-1]} morning.")
+    assert not time_unsaid(said, "", {"free": "09:00"})
+    assert not time_unsaid(said, "At 9 if it is not given.")
+    assert not time_unsaid(said, "The next free one.")
+    assert not time_unsaid("Wpisz spotkanie na jutro do kalendarza.")

@@ -251,8 +251,8 @@ class Messages:
 
 
 def _read_stop(finish: str, *, has_calls: bool) -> str:
-    """The reason to stop. A chat completion with a named ``tool_choice`` ends with "stop" beside its
-    call, which a client of this API would not make.
+    """The reason to stop. A chat completion with a named ``tool_choice`` ends with "stop" beside
+    its call, which a client of this API would not make.
     """
     return (
         _STOP["tool_calls"]

@@ -36,9 +36,9 @@ def render_front(host: str, upstream: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The surroundings of the requests on a page. ``now``: seconds since 1970; ``more``: the address
-    of older requests, if there are any; ``live``: it holds the newest, and asks for those to come;
-    ``health``: that of each upstream, where there are several.
+    """The surroundings of the requests on a page. ``now``: seconds since 1970; ``more``: the
+    address of older requests, if there are any; ``live``: it holds the newest, and asks for those
+    to come; ``health``: that of each upstream, where there are several.
     """
 
     counters: Counters
@@ -140,7 +140,8 @@ def _list_kinds(record: Record) -> list[str]:
 
 
 def render_row(record: Record, now: float) -> Html:
-    """One request: a line, and behind it raw, parsed, edits and sent. ``now``: seconds since 1970."""
+    """One request: a line, and behind it raw, parsed, edits and sent. ``now``: seconds since
+    1970."""
     facts = (
         record.id,
         record.path,

@@ -298,8 +298,8 @@ class Context:
 
     @property
     def sources(self) -> ProvenanceIndex:
-        """All that the conversation says: messages, the arguments of earlier calls, and what results
-        hold. Read when it is first needed.
+        """All that the conversation says: messages, the arguments of earlier calls, and what
+        results hold. Read when it is first needed.
         """
         if self._read.sources is None:
             state = self.state
@@ -345,8 +345,8 @@ class Context:
 
     @property
     def is_led_natively(self) -> bool:
-        """Return True if our engine leads the upstream by its own calls. A ``tool_choice`` that says
-        more than the default leaves the order to the client.
+        """Return True if our engine leads the upstream by its own calls. A ``tool_choice`` that
+        says more than the default leaves the order to the client.
         """
         is_free = self.body.get("tool_choice") in (None, "auto")
         return self.settings.guided == "native" and self.native and is_free
@@ -364,8 +364,8 @@ class Context:
         return self.choice in ("required", "named")
 
     def free_choice(self, left_out: frozenset[str]) -> Context:
-        """The same request without these tools, and no call demanded; what its messages tell as text
-        are calls and results.
+        """The same request without these tools, and no call demanded; what its messages tell as
+        text are calls and results.
         """
         messages = write_told_calls(self.body["messages"], self.toolset.tools)
         return self._offer(self.toolset.names - left_out, messages)

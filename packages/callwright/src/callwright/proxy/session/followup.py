@@ -38,24 +38,25 @@ def build_letter_body(request: ChatRequest, context: Context) -> JsonObject:
 
 
 def ask_for_letter(body: JsonObject) -> JsonObject:
-    """Let the reply be one token, and state how likely the likeliest are. The body itself is changed
-    and returned.
+    """Let the reply be one token, and state how likely the likeliest are. The body itself is
+    changed and returned.
     """
     body |= {"temperature": 0, "logprobs": True, "top_logprobs": MOST_SHOWN}
     return limit_reply(body, 1)
 
 
 def copy_settings(context: Context) -> JsonObject:
-    """The request without its tools, its stream and the form that it asks for: a question of our own
-    has others.
+    """The request without its tools, its stream and the form that it asks for: a question of our
+    own has others.
     """
     left_out = (*_STREAMED, *_CALLS, "response_format", "stop")
     return {k: v for k, v in context.body.items() if k not in left_out}
 
 
 def limit_reply(body: JsonObject, tokens: int) -> JsonObject:
-    """Let the reply have at most so many tokens, or fewer where the client allows no more: a small model
-    that repeats itself goes on to the end of its context. The body itself is changed and returned.
+    """Let the reply have at most so many tokens, or fewer where the client allows no more: a small
+    model that repeats itself goes on to the end of its context. The body itself is changed and
+    returned.
     """
     key = next((key for key in _LIMITS if key in body), _LIMITS[0])
     given = body.get(key)
@@ -65,8 +66,8 @@ def limit_reply(body: JsonObject, tokens: int) -> JsonObject:
 
 def hold_to_schema(body: JsonObject, schema: Json, context: Context, tokens: int = 0) -> JsonObject:
     """The body of a question whose reply is held to a schema, and is the likeliest one unless the
-    client says otherwise: it is a reading, not a piece of prose. ``tokens``: of the reply, by default
-    what the model's profile allows.
+    client says otherwise: it is a reading, not a piece of prose. ``tokens``: of the reply, by
+    default what the model's profile allows.
     """
     body.setdefault("temperature", 0)
     limit_reply(body, tokens or context.settings.profile.output_tokens)

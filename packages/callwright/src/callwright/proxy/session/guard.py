@@ -79,7 +79,8 @@ class Guard:
         return deny_call(tool, call.arguments, self._key(call, verdict), state)
 
     def find_unstated_options(self, call: ToolCall) -> tuple[Pointer, ...]:
-        """The places of a valid call's optional values that nothing in the conversation supports."""
+        """The places of a valid call's optional values that nothing in the conversation
+        supports."""
         tool, arguments = self._tools.get(call.tool), call.arguments
         if tool is None or not isinstance(arguments, dict) or self._context.holds_media:
             return ()
@@ -143,8 +144,8 @@ class Guard:
         return self._known
 
     def _build_sources(self, state: RunState) -> ProvenanceIndex:
-        """Everything that was said and came back, and what declared writes were called with:
-        that was judged then. What other calls were called with was not.
+        """Everything that was said and came back, and what declared writes were called with: that
+        was judged then. What other calls were called with counts once the user has spoken since.
         """
         messages = self._context.messages
         said = [message for message in messages if message.role != "tool"]
@@ -154,6 +155,9 @@ class Guard:
             if tool is not None and tool.effects.declares_write:
                 given = call.arguments
                 made.add_text(given if isinstance(given, str) else to_canonical_json(given))
+        for result in state.earlier:
+            if result.ok:
+                made.add_text(to_canonical_json(result.arguments))
         return made
 
     def _made(self, state: RunState) -> Mapping[str, Before]:
@@ -167,7 +171,7 @@ class Guard:
     def _before_writes(self, state: RunState) -> ProvenanceIndex | None:
         """All that was known without what the writes of this turn returned; None without any."""
         writes = {name for name, tool in self._tools.items() if tool.effects.declares_write}
-        wrote = {r.id for r in state.results if r.tool in writes}
+        wrote = {r.id for r in state.results if r.tool in writes and r.ok}
         if not wrote:
             return None
         kept = (r for r in (*state.earlier, *state.results) if r.id not in wrote)
@@ -188,7 +192,8 @@ def find_wrong_days(context: Context, calls: Sequence[ToolCall]) -> list[WrongDa
 
 
 def find_unstated_options(context: Context, calls: Sequence[ToolCall]) -> list[tuple[Pointer, ...]]:
-    """For each valid call the places of optional values that nothing in the conversation supports."""
+    """For each valid call the places of optional values that nothing in the conversation
+    supports."""
     guard = Guard(context)
     return [guard.find_unstated_options(call) for call in calls]
 

@@ -4,7 +4,8 @@ is the JSON that the client's schema asks for, down to the keys.
 A page, a file or a mail may hold a call in any format, put there by anybody, and a model that tells
 the user what it holds repeats it. That is text, not a call of the model's own. Tools that declare
 to read are let through, for they do no harm, and so are calls that the conversation has made: what
-becomes of those is the guard's to say. Calls that the upstream itself delivers are never quotations.
+becomes of those is the guard's to say. Calls that the upstream itself delivers are never
+quotations.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Quotations:
         self._is_block_quoted = False
 
     def holds(self, piece: CallPiece) -> bool:
-        """Return True if a call of the reply's text is quoted, or what the client asked for. Calls of
-        one block follow its first, which has the text of all.
+        """Return True if a call of the reply's text is quoted, or what the client asked for. Calls
+        of one block follow its first, which has the text of all.
         """
         if piece.raw:
             is_answer = self._form is not None and is_in_form(piece.raw, self._form)

@@ -37,7 +37,8 @@ makes them less likely. ``answer``: written from the results
 alone, and checked against them.
 """
 GuardSetting = Literal["auto", "on", "report", "off"]
-"""``auto``: as ``on``, unless the model is on record as right on write cases; then as ``report``."""
+"""``auto``: as ``on``, unless the model is on record as right on write cases; then as
+``report``."""
 GuardMode = Literal["act", "report", "off"]
 """What becomes of a call that must not be made: it is kept back, named in the record, or not
 judged.

@@ -1,10 +1,11 @@
 """Calls and results that a client tells as text, not as ``tool_calls`` and tool messages.
 
 ReAct's agents (Yao et al. 2022) write a call into the assistant's text, in one of many formats, and
-its result as the user's next turn, behind ``Observation:``. smolagents does so with its history even
-where it offers native tools (``memory.py``: ``Calling tools:`` over a list, ``Call id: ID`` and
-``Error:`` for what failed, and for a reply without a call; ``New task:`` over the user's words). Read
-as words, such a history holds no call at all, and every result would be a new wish of the user.
+its result as the user's next turn, behind ``Observation:``. smolagents does so with its history
+even where it offers native tools (``memory.py``: ``Calling tools:`` over a list, ``Call id: ID``
+and ``Error:`` for what failed, and for a reply without a call; ``New task:`` over the user's
+words). Read as words, such a history holds no call at all, and every result would be a new wish of
+the user.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def read_told_calls(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple
 
 
 def write_told_calls(messages: Sequence[Json], tools: Sequence[Tool]) -> list[Json]:
-    """The same of the messages of a request: those that tell neither, or show more than text, stay as
-    they are.
+    """The same of the messages of a request: those that tell neither, or show more than text, stay
+    as they are.
     """
     read = [(place, one) for place, raw in enumerate(messages) for one in _read_message(raw)]
     turns = _iter_turns([message for _, message in read], tools)

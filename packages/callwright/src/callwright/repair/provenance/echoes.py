@@ -4,7 +4,7 @@ A tool often returns what it was asked for: ``get_order("ORD-1")`` gives ``{"ord
 "status": "not found"}``. A value that the model made up would so become one that a result states.
 Such a repetition supports nothing by itself. It does where its record also holds a text that
 somebody said: ``get_customer("C-1")`` gives ``{"id": "C-1", "name": "Lena Hoff"}``, and the user
-spoke of Lena Hoff.
+spoke of Lena Hoff. Of a failure the text counts, and there every argument is taken out.
 
 Numbers, and texts with a digit or an @, are judged: identifiers, days and addresses. A number is a
 repetition only under a name that ends like the argument's. A plain word that comes back tells that
@@ -13,14 +13,17 @@ the tool knows it, so it stays.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from callwright.jsontext import parse_tool_text
-from callwright.language.tokens import split_identifier, squash_text
+from callwright.language.tokens import fold_text, split_identifier, squash_text, with_ascii_digits
 from callwright.nouns.types import Json, JsonObject, ToolResult, iter_scalars
 
 _DEPTH = 60
+_ABOUT_VALUES = frozenset({"tool_error", "error_payload"})
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
 _SHORTEST = 2  # signs of a text that can tell whose record it is, without spaces and punctuation
 
 
@@ -39,6 +42,32 @@ def strip_echoes(result: ToolResult, is_said: Callable[[str], bool]) -> ToolResu
         content = parse_tool_text(content)
     stripped, changed = _strip_records(content, asked, is_said)
     return replace(result, content=stripped) if changed else result
+
+
+def tell_failure(result: ToolResult) -> str:
+    """The words of a tool for a call that it did not carry out, less what only repeats the call's
+    arguments; "" for a failure that is about no value, such as a timeout.
+    """
+    failure = result.failure
+    if failure is None or failure.kind not in _ABOUT_VALUES:
+        return ""
+    told = (one for one in iter_scalars(failure.detail) if isinstance(one, str))
+    text = fold_text(with_ascii_digits("\n".join(dict.fromkeys((failure.message, *told)))))
+    given = [one for one in iter_scalars(result.arguments) if not isinstance(one, bool)]
+    numbers = {float(one) for one in given if isinstance(one, int | float)}
+    text = _FIGURE.sub(lambda m: " " if float(m[0]) in numbers else m[0], text)
+    for squashed in (squash_text(one) for one in given if isinstance(one, str)):
+        text = spell_pattern(squashed).sub(" ", text) if len(squashed) >= _SHORTEST else text
+    return text
+
+
+def spell_pattern(squashed: str) -> re.Pattern[str]:
+    """An expression for a squashed text in a folded one, whatever spaces and punctuation it has
+    there. Beside an end that is a digit stands no other digit.
+    """
+    written = r"[\W_]*".join(map(re.escape, squashed))
+    first = r"(?<!\d)" if squashed[0].isdigit() else ""
+    return re.compile(first + written + (r"(?!\d)" if squashed[-1].isdigit() else ""))
 
 
 def has_argument(arguments: JsonObject, value: Json) -> bool:

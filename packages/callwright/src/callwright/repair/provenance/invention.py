@@ -44,7 +44,7 @@ def find_inventions(
     too.
     """
     root = compiled_for(tool).root
-    known = ValueJudge(sources, said or (sources.query,), near, looked_up, tool)
+    known = ValueJudge(sources, said or (sources.query,), near, looked_up, tool, arguments)
     leaves = _iter_required(arguments, root, "", "", 0)
     return tuple(
         Invention(path, key, value, known.list_meant(value, node, arguments))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
@@ -15,9 +15,19 @@ from callwright.language.number_words import (
     read_number_signs,
     read_number_words,
 )
-from callwright.language.tokens import fold_text, split_identifier, squash_text
+from callwright.language.tokens import (
+    fold_text,
+    split_identifier,
+    squash_text,
+    with_ascii_digits,
+)
 from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
-from callwright.repair.provenance.echoes import has_argument, strip_echoes
+from callwright.repair.provenance.echoes import (
+    has_argument,
+    spell_pattern,
+    strip_echoes,
+    tell_failure,
+)
 from callwright.schema.value_spellings import calendar_day
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
@@ -27,6 +37,7 @@ _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
 # "1 250", "1'250" and the Arabic "١٬٢٥٠"
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f'\u2019\u066c]\d{3})+(?![\w,]|\.\d)")
+_POINT_GROUPS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")  # "1.250,50"
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
 _ENUMERATES = ENGLISH.pattern("numbers.enumerates")
 _CARDINALS = ENGLISH.table("number_words.numbers").keys()
@@ -68,6 +79,7 @@ class ProvenanceIndex:
             days
         )  # such as today, and the days that were said relative to it
         self.results: list[ToolResult] = []
+        self._failed: list[ToolResult] = []
         self.leaves: list[Leaf] = []
         self._said: list[str] = []
         self._defaults = dict(defaults or {})
@@ -97,6 +109,7 @@ class ProvenanceIndex:
         twin.today = self.today
         twin._said = [*self._said]
         twin.results, twin.leaves, twin._texts = [*self.results], [*self.leaves], [*self._texts]
+        twin._failed = [*self._failed]
         twin._known = {*self._known}
         return twin
 
@@ -107,7 +120,7 @@ class ProvenanceIndex:
 
     def without(self, results: Container[str]) -> ProvenanceIndex:
         """The same sources as if the results of these ids had never come."""
-        kept = [result for result in self.results if result.id not in results]
+        kept = [one for one in (*self.results, *self._failed) if one.id not in results]
         made = ProvenanceIndex("", self._said, kept, self._defaults, self.days_known, self.today)
         made.query = self.query
         return made
@@ -116,18 +129,26 @@ class ProvenanceIndex:
         """The same sources as if no result had repeated what its own call made up
         (:mod:`callwright.repair.provenance.echoes`). The same object if none did.
         """
-        counted = len(self.results), len(self._said)
+        counted = len(self.results) + len(self._failed), len(self._said)
         if self._bare is None or self._bare[0] != counted:
             said = ProvenanceIndex("", self._said)
             kept = [strip_echoes(one, said.holds_whole) for one in self.results]
             made = self
             if any(one is not other for one, other in zip(kept, self.results, strict=True)):
+                every = (*kept, *self._failed)
                 made = ProvenanceIndex(
-                    "", self._said, kept, self._defaults, self.days_known, self.today
+                    "", self._said, every, self._defaults, self.days_known, self.today
                 )
                 made.query = self.query
             self._bare = counted, made
         return self._bare[1]
+
+    def reword(self, change: Callable[[str], str]) -> ProvenanceIndex:
+        """The same texts after a change, without the places of results."""
+        made = ProvenanceIndex("", map(change, self._said))
+        for text in self._texts:
+            made._keep(change(text))
+        return made
 
     def was_asked_with(self, value: Json) -> bool:
         """Return True if a call that has a result was made with this scalar."""
@@ -140,7 +161,7 @@ class ProvenanceIndex:
 
     @property
     def _folded(self) -> list[str]:
-        self._fold += map(fold_text, self._texts[len(self._fold) :])
+        self._fold += map(_fold, self._texts[len(self._fold) :])
         return self._fold
 
     @property
@@ -222,8 +243,12 @@ class ProvenanceIndex:
         return counts
 
     def add_result(self, result: ToolResult) -> None:
-        """Add what a tool returned. A result that failed says nothing that a later call may use."""
+        """Add what a tool returned. A result that failed counts by the words of the failure, less
+        what only repeats its call.
+        """
         if result.failure is not None:
+            self._failed.append(result)
+            self._keep(tell_failure(result))
             return
         self.results.append(result)
         content = result.content
@@ -241,7 +266,7 @@ class ProvenanceIndex:
         if isinstance(value, int | float):
             return self._holds_number(value) or to_canonical_json(value) in self._words
         if isinstance(value, str):
-            return self._holds_text(value) or self._holds_day(value)
+            return self._holds_text(value) or self.holds_day(value)
         if isinstance(value, list):
             return all(self.holds(v) for v in value)
         return all(self.holds(v) for v in value.values()) if isinstance(value, dict) else False
@@ -250,8 +275,25 @@ class ProvenanceIndex:
         """Return True if a text was stated in one piece, ignoring case, accents, spaces and
         punctuation.
         """
-        wanted = squash_text(text)
+        wanted = _squash(text)
         return _in_any(text, self._texts) or _in_any(wanted, self._squashed)
+
+    def holds_apart(self, text: str) -> bool:
+        """Return True if a text was stated in one piece and not as a part of a longer number:
+        "ORD-471" is not in "ORD-4711". A text of fewer than four signs must be a word.
+        """
+        wanted = _squash(text)
+        if len(wanted) < 4:
+            return not wanted or wanted in self._words or self._stands_alone(_fold(text.strip()))
+        if not _in_any(wanted, self._squashed):
+            return _in_any(text, self._texts)
+        pattern = spell_pattern(wanted)
+        pairs = zip(self._squashed, self._folded, strict=True)
+        return any(wanted in squashed and pattern.search(folded) for squashed, folded in pairs)
+
+    def has_match(self, pattern: re.Pattern[str]) -> bool:
+        """Return True if an expression for folded text finds something."""
+        return any(map(pattern.search, self._folded))
 
     def holds_words(self, text: str) -> bool:
         """Return True if a text was stated in whole words, not only as a part of others: "Franc" is
@@ -259,7 +301,7 @@ class ProvenanceIndex:
         """
         if any(_is_whole_word_in(text, seen) for seen in self._texts):
             return True
-        wanted = _WORD.findall(fold_text(text))
+        wanted = _WORD.findall(_fold(text))
         return all(
             w in self._words or any(w + end in self._words for end in _ENDINGS) for w in wanted
         )
@@ -329,14 +371,14 @@ class ProvenanceIndex:
         return any(round(seen, places) == number for seen in self._numbers)
 
     def _holds_text(self, text: str) -> bool:
-        wanted = squash_text(text)
+        wanted = _squash(text)
         if not wanted:
             return True
         if len(wanted) < 4:
-            return wanted in self._words or self._stands_alone(fold_text(text.strip()))
+            return wanted in self._words or self._stands_alone(_fold(text.strip()))
         if _in_any(text, self._texts) or _in_any(wanted, self._squashed):
             return True
-        words = set(_WORD.findall(fold_text(text)))
+        words = set(_WORD.findall(_fold(text)))
         return len(words) > 1 and words <= self._words
 
     def _stands_alone(self, text: str) -> bool:
@@ -348,7 +390,7 @@ class ProvenanceIndex:
         pattern = re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])")
         return any(pattern.search(seen) for seen in self._folded)
 
-    def _holds_day(self, text: str) -> bool:
+    def holds_day(self, text: str) -> bool:
         """A day whose parts were all named, in whatever order."""
         day = calendar_day(text[:10])
         if day is None or day in self.days_known:
@@ -361,10 +403,22 @@ class ProvenanceIndex:
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
 
 
+def _fold(text: str) -> str:
+    return fold_text(with_ascii_digits(text))
+
+
+def _squash(text: str) -> str:
+    return squash_text(with_ascii_digits(text))
+
+
 def _read_figures(text: str, *, is_percent: bool) -> Iterator[float]:
-    """The values of a number in digits, also without its sign: "-5" may be a list mark before 5."""
+    """The values of a number in digits, also without its sign: "-5" may be a list mark before 5.
+    Points and commas are read as either may be meant.
+    """
     text = text.replace("−", "-")
-    readings = {text, text.replace(",", ""), text.replace(",", ".")} if "," in text else (text,)
+    readings = {text, text.replace(",", ""), text.replace(",", ".")} if "," in text else {text}
+    if _POINT_GROUPS.fullmatch(text):
+        readings.add(text.replace(".", "").replace(",", "."))
     for reading in readings:
         try:
             number = float(reading)

@@ -15,12 +15,13 @@ from functools import cached_property
 from itertools import chain, takewhile
 
 from callwright.language import ENGLISH
-from callwright.language.pack import PACKS, pack
+from callwright.language.pack import PACKS, pack, pack_of
+from callwright.language.phrases import find_phrases
 from callwright.language.protocol import LanguagePack
 from callwright.language.tokens import fold_text
 from callwright.repair.provenance.readable import find_pack_language
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.provenance.spans import counts_span, names_any
+from callwright.repair.provenance.spans import counts_span, find_named_day, names_any
 from callwright.schema.value_spellings import calendar_day
 
 _A_YEAR = 366
@@ -86,6 +87,20 @@ class UnsaidDays:
             or any(_says_any("long_spans", text, PACKS) for text in self._sources.said_texts)
         )
 
+    def is_time_unsaid(self, about: str) -> bool:
+        """Return True if no clock, no word for a part of a day and no documentation of the tool gives
+        a time of day. Numbers are not read here.
+        """
+        return self._is_read and not (
+            any(_CLOCK.search(fold_text(text)) for text in self._sources.texts)
+            or any(
+                _says_any("day_hints", _without_near_day(text), PACKS)
+                for text in self._sources.said_texts
+            )
+            or any(map(str.isdigit, about))
+            or _gives_day(about)
+        )
+
     def may_be_yearly(self, day: date) -> bool:
         """Return True if the user names a season or a holiday, and the day lies within a year of
         one that is known; or names the day's month, and it does so, or no day is known.
@@ -137,8 +152,7 @@ class UnsaidDays:
     @cached_property
     def _todays(self) -> frozenset[date]:
         """The days that the clock, or a sentence such as "Today is …", tells to be today."""
-        parts = (part for text in chain(*self._others) for part in _SENTENCE_END.split(text))
-        found = frozenset(day for part in parts if _tells_today(part) for day in _find_days(part))
+        found = find_todays(chain(*self._others))
         today = self._sources.today
         return found | {today} if today is not None else found
 
@@ -150,6 +164,17 @@ class UnsaidDays:
             return True
         apart = {float(abs((day - today).days)) for today in self._todays}
         return any(n in apart or n * _A_WEEK in apart for n in numbers)
+
+
+def speaks_of_days(text: str) -> bool:
+    """Return True if a text speaks of days, longer times or ages, in any language with a pack."""
+    return any(_says_any(entry, text, PACKS) for entry in ("day_nouns", "long_spans"))
+
+
+def find_todays(texts: Iterable[str]) -> frozenset[date]:
+    """The days that sentences such as "Today is …" tell to be today."""
+    parts = (part for text in texts for part in _SENTENCE_END.split(text))
+    return frozenset(day for part in parts if _tells_today(part) for day in _find_days(part))
 
 
 def _find_days(text: str) -> Iterator[date]:
@@ -165,6 +190,15 @@ def _tells_today(part: str) -> bool:
 def _without_today(text: str) -> str:
     """A text without the sentences that tell which day it is."""
     return "\n".join(part for part in _SENTENCE_END.split(text) if not _tells_today(part))
+
+
+def _without_near_day(text: str) -> str:
+    """A folded text without the word that surely names a day: in "morgen früh" it is no morning."""
+    folded, language = fold_text(text), pack_of(text)
+    if language is not None and find_named_day(text) is not None:
+        for phrase in find_phrases(folded, map(fold_text, language.near_days), language.code):
+            folded = folded.replace(phrase, " ")
+    return folded
 
 
 def _says_any(entry: str, text: str, codes: Iterable[str]) -> bool:

@@ -60,7 +60,7 @@ def find_unstated_options(
     """
     if "required" not in tool.input_schema:
         return ()
-    judge = _OptionJudge(tool, sources, said, looked_up)
+    judge = _OptionJudge(tool, sources, said, looked_up, arguments)
     return tuple(judge.find_unstated(arguments, compiled_for(tool).root, (), 0))
 
 
@@ -73,9 +73,10 @@ class _OptionJudge:
         sources: ProvenanceIndex,
         said: Sequence[str],
         looked_up: Container[str],
+        call: JsonObject,
     ) -> None:
         self._tool, self._sources, self._said = tool, sources, said
-        self._values = ValueJudge(sources, said, looked_up=looked_up, tool=tool)
+        self._values = ValueJudge(sources, said, looked_up=looked_up, tool=tool, call=call)
 
     def find_unstated(
         self, value: JsonObject, node: Node, path: Pointer, depth: int

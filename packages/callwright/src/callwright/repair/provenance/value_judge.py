@@ -4,36 +4,35 @@ either, or is from nowhere.
 A rule that acts on this must be sure, so it reads only what a schema declares: numbers, and texts
 with a ``format`` or a ``pattern``. A plain text may be a paraphrase or a translation; it is judged
 only where it is a full date, a list of mail addresses or a numbered identifier ("ORD-123"). A
-schema that allows several kinds is read for the kind of the value that was given. What could be
-derived counts as known: a unit converted, a sum, half of it, the day after a day that was named,
-five nights from the 15th. Only numbers that stand alone count there, not those inside a code. Where
-the number words of the user's language are not known, every whole number and every day counts as
-known: it may have been said in words.
+schema that allows several kinds is read for the kind of the value that was given. An identifier or
+an address has to stand in one piece. What could be derived counts as known: a number that follows
+from others (:mod:`callwright.repair.provenance.amounts`), the day after a day that was named, five
+nights from the 15th. Where the number words of the user's language are not known, every whole
+number and every day counts as known: it may have been said in words.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
-from math import ceil, floor, isclose, isfinite
+from math import floor, isfinite
 
 from callwright.language import ENGLISH
 from callwright.language.detect import language_of
 from callwright.language.number_words import group_sizes, number_languages, read_number_words
-from callwright.language.pack import pack
-from callwright.language.phrases import WITHOUT_SPACES
-from callwright.language.tokens import fold_text, split_identifier, squash_text
+from callwright.language.pack import PACKS, pack
+from callwright.language.tokens import split_identifier, squash_text, with_ascii_digits
 from callwright.nouns.types import (
     Json,
     JsonObject,
     Tool,
     is_number,
+    iter_scalars,
     to_canonical_json,
 )
-from callwright.repair.provenance.echoes import has_argument
+from callwright.repair.provenance.amounts import CLOCK, DAY, Amounts, read_minutes
 from callwright.repair.provenance.grounding import (
     examples_in,
     is_filler,
@@ -46,60 +45,33 @@ from callwright.repair.provenance.hosts import (
     is_local,
     is_unsaid_name,
 )
-from callwright.repair.provenance.readable import can_read_numbers, list_languages, speaks_of_one
+from callwright.repair.provenance.mails import is_stated_mail, list_mails
+from callwright.repair.provenance.readable import can_read_numbers, speaks_of_one
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
-from callwright.repair.provenance.unsaid_days import UnsaidDays
+from callwright.repair.provenance.unsaid_days import UnsaidDays, find_todays
 from callwright.schema.compiled import Node
 from callwright.schema.value_spellings import calendar_day
 
-_FACTORS = (
-    2,
-    7,
-    12,
-    24,
-    30,
-    60,
-    365,
-    1_440,
-    3_600,
-    86_400,
-)  # half and double, and the units of time
-_POWERS = (
-    100,
-    1_000,
-    1_000_000,
-    1_000_000_000,
-)  # percent, cents, thousands: of a number that was said
-_SPANS: dict[str, tuple[int, ...]] = {
-    word: tuple(many) for word, many in ENGLISH.table("calendar.spans").items()
-} | {
-    month.lower(): (place,)
-    for place, month in enumerate(ENGLISH.listed("calendar.month_names"), start=1)
-}
 _COORDINATES = ENGLISH.words("parameters.coordinate_keys")
-_TIME_UNITS = {"min": "minute", "h": "hour", "day": "day", "month": "month", "year": "year"}
 _PERIODS = ENGLISH.listed("calendar.periods")  # that begin and end with a month
 _LONGEST_MONTH = 31
 _IN_WORDS = 12  # up to here most languages have one short word for a number
-_MOST_NUMBERS = 2_000  # beyond, nearly every number could be computed from them
 _MOST_MEANT = 4  # days that are shown
 _DEPTH = 12
-_NOON, _MIDNIGHT = 12, 24
 _HALF_DAY = 720  # minutes
+_NO_TIMES = (0, 720, 1439)  # midnight, noon and the last minute
 _HALF_PAST = 30  # from here on a time may be told by the next hour
-_WORD = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
-_CLOCK = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?")
 _TELLING_DIGITS = 3  # fewer stand by chance in a longer number
-_LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
-_DAY = ENGLISH.pattern("calendar.day")
 _COMPACT_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([01]\d)([0-3]\d)(?!\d)")
-_MAIL = re.compile(r"[^\s@<>,;:]+@[^\s@<>,;:]+\.[A-Za-z]{2,}")
-_NAMED_MAIL = re.compile(rf"[^<>@]*<({_MAIL.pattern})>")  # "Ann <ann@mail.example>"
+_LETTERS = re.compile(r"[A-Za-z]+")
+_LEAST_PHONE, _LONGEST_PREFIX = 7, 4  # digits
 _KINDS = frozenset({"string", "number", "integer", "boolean", "array", "object", "null"})
+_GIVING, _BOUNDS = ("default", "const"), ("minimum", "maximum")
 _DAYS = frozenset({"date", "date-time"})
 _MAILS = "mail addresses"
+_MAIL_ROLES = frozenset({"email", "idn-email", _MAILS})
 _TEXT = "text"
 _LOOKED_UP = "looked up"
 _NUMBERED = "numbered"
@@ -118,12 +90,14 @@ class ValueJudge:
         near: int = 31,
         looked_up: Container[str] = (),
         tool: Tool | None = None,
+        call: JsonObject | None = None,
     ) -> None:
-        self._tool = tool
+        self._tool, self._call = tool, call or {}
         self._sources = sources
         self._said = said
         self._near = near
         self._looked_up = looked_up
+        self._amounts = Amounts(sources, said, tool, call)
 
     def holds(self, key: str, value: Json, node: Node) -> bool:
         """Return True if a value has a source, could be derived, or cannot be judged."""
@@ -132,21 +106,27 @@ class ValueJudge:
         if self._sources.was_asked_with(value):
             bare = self._sources.without_echoes()
             if bare is not self._sources:
-                judge = ValueJudge(bare, self._said, self._near, self._looked_up, self._tool)
-                return judge.holds(key, value, node)
+                known = self._said, self._near, self._looked_up, self._tool, self._call
+                return ValueJudge(bare, *known).holds(key, value, node)
         role = self._find_role(key, value, node)
         if is_schema_value(value, node):
             return True
         if not role:
             return not self._is_unfilled(value, node)
         if role == "number":
-            named = _COORDINATES.isdisjoint(split_identifier(key)[-1:])
-            return not named or not isinstance(value, int | float) or self._number(float(value))
+            is_place = not _COORDINATES.isdisjoint(split_identifier(key)[-1:])
+            is_judged = isinstance(value, int | float) and not is_place
+            return not is_judged or self._number(float(value), key, node)
         if not isinstance(value, str) or not value:
             return True
         if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(value, node)):
             return False
-        return self._sources.holds(value) or self._holds_derived(value, role)
+        if role in _DAYS and self._is_unsaid_time(value, node):
+            return False
+        if role in _MAIL_ROLES:
+            return all(is_stated_mail(one, self._sources) for one in list_mails(value) or [value])
+        is_day = role in _DAYS and self._sources.holds_day(value)
+        return is_day or self._sources.holds_apart(value) or self._holds_derived(key, value, role)
 
     def _is_unfilled(self, value: Json, node: Node) -> bool:
         """Return True for a text that stands for a value which is not there, as "unknown" does,
@@ -164,23 +144,20 @@ class ValueJudge:
             role = role or (_NUMBERED if _is_numbered(key, value) else "")
         return role
 
-    def _holds_derived(self, value: str, role: str) -> bool:
+    def _holds_derived(self, key: str, value: str, role: str) -> bool:
         """Return True if a text that does not stand in the sources could be derived from them."""
-        if role == _LOOKED_UP:
+        if role in (_LOOKED_UP, "uuid"):
             return False
-        if role in ("email", "idn-email", "uuid"):
-            return self._sources.holds_whole(value)
-        if role == _MAILS:
-            return all(map(self._sources.holds_whole, _list_mails(value)))
         if role in NAME_FORMATS | ADDRESS_FORMATS and is_local(value):
             return True
         if role in NAME_FORMATS and self._is_unsaid_name(value):
             return False
         if role in _DAYS:
             return self._day(value)
-        if role == "time" or _CLOCK.fullmatch(value):
+        if role == "time" or CLOCK.fullmatch(value):
             return self._hour(value)
-        return self._digits(value)
+        is_named = role == _NUMBERED or (role == "pattern" and is_identifier(key, value))
+        return self._digits(value, is_identifier=is_named)
 
     def _is_unsaid_name(self, value: str) -> bool:
         """Return True if a declared write names a host to which nothing leads."""
@@ -193,29 +170,15 @@ class ValueJudge:
         )
         return is_unsaid_name(value, self._said, (*self._sources.texts, *about))
 
-    def _number(self, value: float) -> bool:
+    def _number(self, value: float, key: str, node: Node) -> bool:
         value = abs(value)
         if value in (0, 1):
             return value == 0 or not self._is_declared_write() or self._may_be_one()
         if self._is_left_of_group(value):
             return False
-        if self._sources.holds(int(value) if value.is_integer() else value):
+        if self._is_unread(value) or any(self._sources.holds(value * n) for n in self._group_sizes):
             return True
-        if self._is_unread(value):
-            return True
-        numbers = {abs(float(n)) for n in self._sources.numbers_apart if isfinite(n)}
-        if any(value in (floor(n), ceil(n)) for n in numbers if not n.is_integer()):
-            return True
-        if len(numbers) > _MOST_NUMBERS or value in self._sources.spelled_in_results:
-            return True
-        if _NOON < value < _MIDNIGHT and value - _NOON in numbers:  # 11 PM
-            return True
-        return (
-            value in self._spans()
-            or _is_computed(value, numbers)
-            or value in self._totals()
-            or self._is_within_limits(value, numbers)
-        )
+        return self._amounts.holds(value, key, node)
 
     def _is_declared_write(self) -> bool:
         """Return True if the tool declares that it may write: one more or less, or another day, is
@@ -237,7 +200,7 @@ class ValueJudge:
         if is_said or not any(s >= _IN_WORDS and value * s in said for s in sizes):
             return False
         figures = (row for text in self._sources.texts for row in _DIGITS.findall(text))
-        return sum(float(row) == value for row in figures) <= 1 and not self._counts_by_groups()
+        return sum(float(row) == value for row in figures) <= 1 and not self._group_sizes
 
     def _read_last_words(self) -> tuple[frozenset[float], frozenset[float]]:
         """The numbers that the last message says in words, and the sizes of the groups it counts
@@ -247,37 +210,16 @@ class ValueJudge:
         codes = number_languages(last, language_of(" ".join(self._said)))
         return read_number_words(last, codes), group_sizes(last, codes)
 
-    def _counts_by_groups(self) -> bool:
-        """Return True if the tool itself speaks of dozens."""
+    @cached_property
+    def _group_sizes(self) -> frozenset[float]:
+        """The numbers by which the tool itself counts: 12 where it speaks of dozens."""
         about = to_canonical_json(self._tool.input_schema) if self._tool is not None else ""
-        return bool(group_sizes(about, ("en",)) - {2.0})
-
-    def _is_within_limits(self, value: float, numbers: set[float]) -> bool:
-        """Return True if the tool's own description says the number, or it is what is left between
-        one that it says and one that was stated: 40 of a tank of 50 that holds 10.
-        """
-        about = self._tool.description if self._tool is not None else ""
-        limits = {float(n) for n in _LIMIT.findall(about) if n not in examples_in(about)}
-        return value in limits or any(n + value in limits for n in numbers)
+        return group_sizes(about, ("en",)) - {2.0}
 
     def _is_unread(self, value: float) -> bool:
         """Return True if a number may be stated in words that cannot be read."""
         tool = self._tool if value > _IN_WORDS else None
         return value.is_integer() and not can_read_numbers(self._said, tool)
-
-    def _spans(self) -> set[int]:
-        """Return the numbers that the units of time and the months named stand for."""
-        spans = {n for word, many in _SPANS.items() if self._sources.mentions(word) for n in many}
-        for code in list_languages(self._said) - {"en"}:
-            spans.update(_find_spans(code, self._sources.texts))
-        return spans
-
-    def _totals(self) -> set[float]:
-        """Return the number of values under each name in the results, and their sums."""
-        under: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
-        for leaf in self._sources.leaves:
-            under[leaf.path].append(float(leaf.value) if is_number(leaf.value) else 0.0)
-        return {n for many in under.values() for n in (float(len(many)), round(sum(many), 6))}
 
     def _is_unsaid_day(self, text: str, node: Node) -> bool:
         """Return True for a day that is certainly nobody's: a declared write has it and nobody
@@ -289,11 +231,26 @@ class ValueJudge:
             return False
         if day in self._known_days or self._sources.holds_whole(text):
             return False
-        told = self._tool.description if self._tool is not None else ""
-        about = f"{told} {node.resolved().get('description') or ''}"
-        if self._is_declared_write() and self._unsaid_days.is_unsaid(day, about):
+        if self._is_declared_write() and self._unsaid_days.is_unsaid(day, self._describe(node)):
             return True
         return self._unsaid_days.is_too_far(day)
+
+    def _is_unsaid_time(self, text: str, node: Node) -> bool:
+        """Return True for the time of a date in a declared write where nobody spoke of any time.
+        One that begins, halves or ends a day may only complete the form, and one of today may be
+        the present.
+        """
+        clock = CLOCK.search(text, 10)
+        if clock is None or not self._is_declared_write() or read_minutes(clock[0]) in _NO_TIMES:
+            return False
+        if calendar_day(text[:10]) in self._todays or self._amounts.may_tell_time():
+            return False
+        return self._unsaid_days.is_time_unsaid(self._describe(node))
+
+    def _describe(self, node: Node) -> str:
+        """The documentation of a parameter and its tool."""
+        told = self._tool.description if self._tool is not None else ""
+        return f"{told} {node.resolved().get('description') or ''}"
 
     def _day(self, text: str) -> bool:
         """A day of which the number or the year was said, or one near a day that was named; any day
@@ -353,14 +310,32 @@ class ValueJudge:
 
     def is_other_day(self, text: str) -> bool:
         """Return True for a day that is another one than the user's last message surely means, and
-        that no result gives to a call that did not ask for it.
+        that stands nowhere: neither in what was said nor in a result of a call that did not ask for
+        it. Today's date gives no other day.
         """
         day, named = calendar_day(text[:10]), self._find_named_day()
         if day is None or named is None or named.fits(day, self._list_possible_todays()):
             return False
-        asked = {r.id for r in self._sources.results if has_argument(r.arguments, text)}
-        given = (leaf for leaf in self._sources.leaves if leaf.result not in asked)
-        return all(leaf.value != text for leaf in given)
+        return day in self._todays or not self._names_day(day)
+
+    def _names_day(self, day: date) -> bool:
+        """Return True if a text names a day, with its year or without."""
+        asked = {r.id for r in self._sources.results if day in days_in(_list_texts(r.arguments))}
+        texts = (self._sources.without(asked) if asked else self._sources).texts
+        if day in days_in(texts):
+            return True
+        told = "\n".join(texts)[:_DATED]
+        packs = (language for code in PACKS if (language := pack(code)) is not None)
+        dates = (one for language in packs for one in language.dates(told))
+        parts = (day.month, day.day)
+        return any((d.month, d.day) == parts and d.year in (None, day.year) for d in dates)
+
+    @cached_property
+    def _todays(self) -> frozenset[date]:
+        """The days that may be today: those of which a text says so, or the only one that was said."""
+        spoken = days_in(self._sources.said_texts)
+        told = find_todays(self._sources.said_texts) or (spoken if len(spoken) == 1 else ())
+        return frozenset((*told, *filter(None, [self._sources.today])))
 
     def find_near_day(self) -> date | None:
         """The one day that the user's last message names by a word that counts from today; None
@@ -405,12 +380,12 @@ class ValueJudge:
         hours = {hour, hour + 1} if minute >= _HALF_PAST else {hour}
         if hour in (0, 12) or not can_read_numbers(self._said, self._tool):
             return True
-        clocks = {read_minutes(t) for text in self._sources.texts for t in _CLOCK.findall(text)}
+        clocks = {read_minutes(t) for text in self._sources.texts for t in CLOCK.findall(text)}
         if any((60 * hour + minute - known) % _HALF_DAY == 0 for known in clocks):
             return True
         # the hour of another time, or a part of a date, is not said
-        rest = (_CLOCK.sub(" ", _DAY.sub(" ", text)) for text in self._sources.texts)
-        numbers = {n for n in ProvenanceIndex("", rest).numbers if isfinite(n)}
+        plain = self._amounts.drop_dates()
+        numbers = {n for n in plain.numbers if isfinite(n)}
         apart = {abs(60 * hour + minute - known) for known in clocks}
         if not apart.isdisjoint(n * unit for n in numbers for unit in (1, 60)):
             return True  # so long before or after a time that was named
@@ -418,65 +393,73 @@ class ValueJudge:
         said = {floor(n) for n in numbers}
         return any(not said.isdisjoint((h, h % 12)) for h in hours)
 
-    def _digits(self, text: str) -> bool:
+    def _digits(self, text: str, *, is_identifier: bool) -> bool:
         """A text of which a longest row of digits was said, as a number or as a part of a longer
-        one.
+        one. Of an identifier no part of a date or of a time of day is one.
         """
         rows = _DIGITS.findall(text)
-        longest = {row for row in rows if len(row) == max(map(len, rows))}
-        if not rows or any(float(row) in self._sources.numbers for row in longest):
+        plain = self._sources
+        if is_identifier:
+            plain = self._amounts.drop_dates()
+        longest = [row for row in {*rows} if len(row) == max(map(len, rows))]
+        if not rows or any(
+            float(row) in plain.numbers and not self._is_taken(text, row, plain) for row in longest
+        ):
             return True
         whole = "".join(rows)
+        is_code = _LETTERS.match(text) is not None  # which nobody writes longer than it is
+        parts = [] if is_code else [row for row in longest if len(row) >= _TELLING_DIGITS]
         seen = (
-            r
-            for text in self._sources.texts
-            for r in _DIGITS.findall(squash_text(text))
-            if len(r) > 3
+            row
+            for other in plain.texts
+            for row in _DIGITS.findall(squash_text(with_ascii_digits(other)))
+            if len(row) > _TELLING_DIGITS
         )
-        parts = [row for row in longest if len(row) >= _TELLING_DIGITS]
-        return any(r in whole or any(row in r for row in parts) for r in seen)
+        return any(
+            (
+                (row in whole or any(part in row for part in parts))
+                and not self._is_taken(text, row, plain)
+            )
+            or (text.startswith("+") and _is_same_phone(row, whole))
+            for row in seen
+        )
+
+    def _is_taken(self, text: str, row: str, plain: ProvenanceIndex) -> bool:
+        """Return True if a number is no part of a code: another argument of the call is that
+        number, or it is short and every text that says it writes out another code with the same
+        letters, as "200 pieces of A-100" does.
+        """
+        letters = _LETTERS.match(text)
+        if letters is None:
+            return False
+        given = any(is_number(one) and float(row) == one for one in iter_scalars(self._call))
+        if given or len(row) > _TELLING_DIGITS:
+            return given
+        alone = re.compile(rf"(?<![0-9A-Za-z-]){row}(?![0-9A-Za-z])")
+        code = re.compile(rf"(?<![A-Za-z]){letters[0]}[-_#/]?\d", re.IGNORECASE)
+        saying = [text for text in map(with_ascii_digits, plain.texts) if alone.search(text)]
+        return bool(saying) and all(map(code.search, saying))
 
 
-def read_minutes(clock: str) -> int:
-    """The minute of a day that a time of day names: 570 for "9:30"."""
-    hour, minute = [*map(int, _DIGITS.findall(clock)), 0][:2]
-    return 60 * hour + minute
+def _is_same_phone(one: str, other: str) -> bool:
+    """Return True if two rows of digits end alike, but for prefixes of a country and a trunk."""
+    tails = (other[cut:] for cut in range(_LONGEST_PREFIX + 1))
+    return any(
+        len(tail) >= _LEAST_PHONE and one.endswith(tail) and len(one) - len(tail) <= _LONGEST_PREFIX
+        for tail in tails
+    )
 
 
-def _find_spans(code: str, texts: Sequence[str]) -> Iterator[int]:
-    """The numbers that names of units of time and of months stand for, in another language."""
-    language = pack(code)
-    if language is None:
-        return
-    whole = fold_text(" ".join(texts))
-    words = set(_WORD.findall(whole))
-    text_or_words = whole if code in WITHOUT_SPACES else words
-    for written, unit in language.units.items():
-        if fold_text(written) in text_or_words and unit in _TIME_UNITS:
-            yield from _SPANS[_TIME_UNITS[unit]]
-    yield from (n for name, n in language.months.items() if fold_text(name) in text_or_words)
+def _list_texts(value: Json) -> list[str]:
+    return [one for one in iter_scalars(value) if isinstance(one, str)]
 
 
 def days_in(texts: Iterable[str]) -> set[date]:
     """The full dates that texts name."""
     parts = [text[:_DATED] for text in texts]
-    found = [calendar_day(match[0]) for text in parts for match in _DAY.finditer(text)]
+    found = [calendar_day(match[0]) for text in parts for match in DAY.finditer(text)]
     found += [calendar_day("-".join(m.groups())) for t in parts for m in _COMPACT_DAY.finditer(t)]
     return {day for day in found if day is not None}
-
-
-def _is_computed(value: float, numbers: set[float]) -> bool:
-    """Return True if one step of arithmetic leads from stated numbers to this one."""
-    rounded = {round(n, 6) for n in numbers}
-    for n in numbers - {0.0}:
-        factors = _FACTORS[1:] if n == 1 else (*_FACTORS, *_POWERS)
-        if any(isclose(value, n * f) or isclose(value * f, n) for f in factors):
-            return True
-        if not {
-            round(r, 6) for r in (value - n, n - value, value / n, value * n, n / value)
-        }.isdisjoint(rounded - {1.0, 0.0}):
-            return True
-    return False
 
 
 def _classify_schema(node: Node, value: Json, depth: int = 0) -> str:
@@ -525,22 +508,11 @@ def _classify_text(value: Json) -> str:
     """
     if not isinstance(value, str):
         return ""
-    if _DAY.fullmatch(value[:10]) and value[10:11] in ("", "T", " "):
+    if DAY.fullmatch(value[:10]) and value[10:11] in ("", "T", " "):
         return "date"
-    if _MAIL.fullmatch(value):
+    if list_mails(value) == [value]:
         return "email"
-    return _MAILS if "@" in value and _list_mails(value) else ""
-
-
-def _list_mails(text: str) -> list[str]:
-    """The addresses of a text that is nothing but mail addresses, each perhaps behind a name; none
-    of any other text.
-    """
-    found: list[str] = []
-    for part in filter(None, map(str.strip, re.split("[,;]", text))):
-        named = _NAMED_MAIL.fullmatch(part)
-        found += [named[1]] if named else part.split()
-    return found if all(map(_MAIL.fullmatch, found)) else []
+    return _MAILS if "@" in value and list_mails(value) else ""
 
 
 def _is_numbered(key: str, value: Json) -> bool:
@@ -559,13 +531,14 @@ def _is_listed(value: str, node: Node) -> bool:
 
 
 def is_schema_value(value: Json, node: Node) -> bool:
-    """Return True if the schema itself gives the value: its default, or a value that its
-    description names, except as an example.
+    """Return True if the schema itself gives the value: its default, a bound of a range beyond 0
+    and 1, or a value that its description names, except as an example.
     """
     node = node.resolved()
+    givers = _GIVING if value in (0, 1) else (*_GIVING, *_BOUNDS)
     if any(
         to_canonical_json(node.get(key)) == to_canonical_json(value)
-        for key in ("default", "const")
+        for key in givers
         if node.get(key) is not None
     ):
         return True

@@ -1,1 +1,2 @@
-"""The upstream's answers: read as they come, whole or streamed, and written again with decided calls."""
+"""The upstream's answers: read as they come, whole or streamed, and written again with decided
+calls."""

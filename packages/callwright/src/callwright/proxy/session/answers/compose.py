@@ -85,8 +85,8 @@ class LiveCompletion:
 
 
 def find_rest(text: str, said: str) -> str:
-    """The part of a text that is left to be said: all of it, in a line of its own, where it does not
-    begin with what was said.
+    """The part of a text that is left to be said: all of it, in a line of its own, where it does
+    not begin with what was said.
     """
     is_other = bool(text and said) and not text.startswith(said)
     return f"\n{text}" if is_other else text[len(said) :]

@@ -1,4 +1,5 @@
-"""The JSON that a client asked for by ``response_format``: an answer that breaks it is repaired. Pure.
+"""The JSON that a client asked for by ``response_format``: an answer that breaks it is repaired.
+Pure.
 
 What is right already stays, to the byte. What cannot be made right without a guess stays as well.
 """
@@ -94,8 +95,8 @@ def read_delta(event: bytes) -> str | None:
 
 def repair_stream(events: Sequence[bytes], form: Form) -> tuple[bytes, list[Edit], str]:
     """The events of a streamed chat completion with their text in the form: all of it in the first
-    that has any. Edits and problem as of :func:`repair_completion`; the very bytes where nothing was
-    changed.
+    that has any. Edits and problem as of :func:`repair_completion`; the very bytes where nothing
+    was changed.
     """
     came, texts = b"".join(events), [read_delta(event) or "" for event in events]
     chunks = [json_object(extract_data(event)) for event in events]

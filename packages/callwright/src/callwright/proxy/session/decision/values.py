@@ -94,8 +94,9 @@ def _may_ask_for_gains(context: Context) -> bool:
 
 
 def fill_from_results(work: list[AnswerCall], made: Decision, context: Context) -> None:
-    """Put the only identifier of the results that fits in the place of one that nothing states. Only
-    where the reply was made to fill a schema: there a model writes some identifier at any rate.
+    """Put the only identifier of the results that fits in the place of one that nothing states.
+    Only where the reply was made to fill a schema: there a model writes some identifier at any
+    rate.
     """
     if not context.leave_out or not context.state.results:
         return
