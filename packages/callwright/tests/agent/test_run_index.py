@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from callwright.agent.run_index import RunIndex, list_spoken
 from callwright.agent.state import Asked, MadeCall, RunState
-from callwright.nouns.types import Message, Tool, ToolResult
+from callwright.nouns.types import Failure, Message, Tool, ToolResult
 
 ALPHA = ToolResult("r1", "look", {}, {"name": "Ann", "id": "A-17"})
 BETA = ToolResult("r2", "look", {}, {"name": "Bob", "id": "B-22"})
@@ -64,3 +64,10 @@ def test_a_call_that_is_reopened_may_be_made_again() -> None:
 def test_the_words_of_the_user_are_the_messages_and_the_query() -> None:
     said = (Message("user", "Order lamps."), Message("assistant", "How many?"))
     assert list_spoken(Asked("36", said)) == ("Order lamps.", "36")
+
+
+def test_the_error_of_a_failed_call_may_name_what_is_right() -> None:
+    index = RunIndex(RunState(Asked("Cancel the chair."), ()))
+    said = Failure("error_payload", "no order chair; did you mean ORD-4711 (chair)?")
+    index.add_results([ToolResult("r1", "get_order", {"order": "chair"}, failure=said)])
+    assert index.sources.holds("ORD-4711")

@@ -31,10 +31,9 @@ class RunIndex:
         self._earlier = {result.id for result in state.earlier}
 
     def add_results(self, results: Iterable[ToolResult]) -> None:
-        """More results that count."""
+        """More results that count; of failed ones the error may name what is right."""
         for result in results:
-            if result.ok:
-                self.sources.add_result(result)
+            self.sources.add_result(result)
 
     def drop_results(self, stale: Collection[str]) -> None:
         """Results that no longer count."""

@@ -127,9 +127,9 @@ def _end_turn(
     ending = yield from closing.close(may_ask="question" not in context.settings.without)
     made.reply = closing.reply
     written = ending.written
-    is_open = written is not None and not led.has_failed_write()
-    is_open = is_open and bool(written.answer.missing or led.came_to_nothing())
-    if written is not None and is_open and not ending.unstated:
+    is_closed = bool(ending.unstated) or led.has_failed_write()
+    is_lacking = written is not None and (written.answer.missing or led.came_to_nothing())
+    if written is not None and is_lacking and not is_closed:
         points = [context.query] if led.came_to_nothing() else [*written.answer.missing]
         undone = () if written.missing else written.undone
         points = [context.query] if undone else points
