@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.language.questions import asks_to_be_told
+from callwright.language.questions import asks_to_be_told, only_asks_to_be_told
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,22 @@ def test_a_question_word_tells_that_something_is_to_be_told(text: str) -> None:
 )
 def test_other_texts_may_ask_for_a_deed(text: str) -> None:
     assert not asks_to_be_told(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Which lamps are on?", True),
+        ("Woran wolltest du mich am Samstag erinnern?", True),
+        ("¿Qué lámparas están apagadas?", True),
+        ("现在家里哪些灯开着？", True),
+        ("كم درجة الحرارة في الحمام الآن؟", True),
+        ("How much is 3.5 kg?", True),
+        ("Which lamps are on? Switch them off.", False),
+        ("哪些灯开着？请把它们关掉。", False),
+        ("Tell me: which lamps are on?", False),
+        ("Could you switch the lamp on?", False),
+    ],
+)
+def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
+    assert only_asks_to_be_told(text) is expected

@@ -303,6 +303,28 @@ def test_a_write_that_was_made_is_not_made_twice_by_being_called_twice() -> None
         steps.send(Replied(Reply(twice)))
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("Which bolts are there?", "find_part"),
+        ("Welche Schrauben gibt es?", "find_part"),
+        ("¿Qué tornillos hay?", "find_part"),
+        ("有哪些螺栓？", "find_part"),
+        ("ما البراغي الموجودة؟", "find_part"),
+        ("Look which bolts there are.", "find_part send_mail book_room"),
+        ("Which bolts are there? Mail Ann.", "find_part send_mail book_room"),
+    ],
+)
+def test_to_a_question_no_write_is_offered_before_the_reads(query: str, first: str) -> None:
+    tools = (FIND, MAIL, replace(MAIL, name="book_room"))
+    facts = RunFacts(RunState(Asked(query), tools))
+    made = LedContext(query=query, tools=tools, planner=FixedPlan([]), facts=facts, mode="schema")
+    seen = run(LeadPolicy(), made, NOTHING, NOTHING)
+    assert seen[0] == f"ask bind {first}"
+    rest = "ask bind send_mail book_room"
+    assert seen[1:] == ([rest] if first == "find_part" else []), "it may be meant after all"
+
+
 @pytest.mark.parametrize(("to", "is_made"), [("Ann", False), ("Bob", True)])
 def test_a_mail_that_was_sent_is_not_sent_again_in_other_words(to: str, is_made: bool) -> None:
     sent = ToolResult("r1", "send_mail", {"to": "Ann", "body": "See you."}, {"done": True})

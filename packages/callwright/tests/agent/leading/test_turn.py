@@ -280,12 +280,19 @@ def test_an_identifier_that_no_lookup_returned_is_asked_about_with_those_it_retu
 
 
 @pytest.mark.parametrize(
-    ("share", "sent", "held"), [(0.9, 1, []), (0.5, 0, ["unasked_write"]), (0.2, 0, [])]
+    ("query", "share", "sent", "held"),
+    [
+        ("Look which lamps there are.", 0.9, 1, []),
+        ("Look which lamps there are.", 0.5, 0, ["unasked_write"]),
+        ("Look which lamps there are.", 0.2, 0, []),
+        ("Which lamps are there?", 0.9, 1, []),
+        ("Which lamps are there?", 0.5, 0, []),  # who only asks is not asked back
+    ],
 )
 def test_a_write_behind_a_lookup_is_made_asked_about_or_left_out(
-    share: float, sent: int, held: list[str]
+    query: str, share: float, sent: int, held: list[str]
 ) -> None:
-    made = lit("Which lamps are there?", ROOMS, wishes=("list the lamps",))
+    made = lit(query, ROOMS, wishes=("list the lamps",))
     steps, seen = take_round(LeadPolicy(), made), []
     letters = [{"A": 1 - share, "B": share}, {"A": share, "B": 1 - share}]
     try:

@@ -6,7 +6,8 @@ a plan, so that nothing has to be remembered between two rounds: a tool waits wh
 that it requires is neither said nor returned and another tool gives it. All others of a round are
 offered together. A request that needs no tool ends without a call.
 
-Three things are not left to the model alone. A call whose identifier is still to be looked up waits
+Four things are not left to the model alone. To a question that only asks to be told something, no
+write is offered before the reads. A call whose identifier is still to be looked up waits
 for the lookup (:mod:`callwright.agent.leading.early_calls`). Numbers, quotations and options of the
 request that stand in no call are asked about once more. A job that goes on is looked after with the
 read that takes what the job returned.
@@ -29,6 +30,7 @@ from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
+from callwright.language.questions import only_asks_to_be_told
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.pending import find_follow_up, is_pending
@@ -353,6 +355,8 @@ class LeadPolicy:
         if not results:
             # where nothing was called, what is left is offered at once: the order may be wrong
             first = tuple(tool for tool in ready if tool.name not in order.needless)
+            if not asked and only_asks_to_be_told(context.query):
+                first = _leave_writes_out(left) or first
             return (first or left) if not asked else left
         is_over = not is_pending(results[-1].content)
         wrote = (result for result in results if not (is_over and is_pending(result.content)))
@@ -435,6 +439,13 @@ class _Order:
             is_open = bool(find_needs(tool, self._known))
             (needed if is_open else needless).update(link.producer for link in links)
         return frozenset(needless - needed)
+
+
+def _leave_writes_out(tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """The tools that may answer a question: without declared writes, where a declared read is left."""
+    if not any(tool.effects.declared and tool.effects.read_only for tool in tools):
+        return ()
+    return tuple(tool for tool in tools if not tool.effects.declares_write)
 
 
 def _ask_for_points(

@@ -25,6 +25,7 @@ from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldC
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
+from callwright.language.questions import only_asks_to_be_told
 from callwright.language.thanks import is_only_greeting
 from callwright.language.tokens import split_tokens
 from callwright.nouns.types import Message, Skip, Tool, ToolCall, iter_scalars
@@ -164,8 +165,8 @@ def _leave_out_unasked(
     calls: tuple[ToolCall, ...], wanted: Container[str], context: LedContext
 ) -> Steps[tuple[ToolCall, ...]]:
     """The calls without writes that follow on others and that nobody asked for; those of which only
-    the user can tell are held. A write that a stated wish is for was asked for, and who answers a
-    question about it has been asked.
+    the user can tell are held, unless the user only asks to be told something. A write that a
+    stated wish is for was asked for, and who answers a question about it has been asked.
     """
     if not context.leaves_out_unasked:
         return calls
@@ -182,7 +183,7 @@ def _leave_out_unasked(
         share = shares.get(call.tool)
         if doubt is None or share is None or share >= doubt.sure:
             kept.append(call)
-        elif share < doubt.least:
+        elif share < doubt.least or only_asks_to_be_told(context.query):
             context.facts.skip([Skip(call.tool, _UNASKED)])
             context.trace.add("note", text=f"left out: a call of '{call.tool}': {_UNASKED}")
         else:
