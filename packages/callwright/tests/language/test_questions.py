@@ -31,6 +31,16 @@ def test_a_question_word_tells_that_something_is_to_be_told(text: str) -> None:
         "هل يمكنك إرسالها مرة أخرى؟",
         "Do what I said.",
         "",
+        "How about adding milk?",
+        "Why don't you cancel it?",
+        "When Anna arrives, could you turn on the lamp?",
+        "Wie besprochen, kannst du das löschen?",
+        "Wie wäre es mit Milch?",
+        "Como te dije ¿puedes borrarlo?",
+        "¿Por qué no lo borras?",
+        "你能帮我订几张票吗？",
+        "请问可以订多少张？",
+        "من فضلك هل يمكنك إرسالها؟",
     ],
 )
 def test_other_texts_may_ask_for_a_deed(text: str) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from callwright.grounding.claims import Claims
-from callwright.grounding.facts import Facts, Leaf
+from callwright.grounding.facts import Facts, Leaf, Path
 from callwright.grounding.grounding_result import (
     NOBODY_SAYS,
     GroundingResult,
@@ -39,8 +39,10 @@ _NEGATED = ENGLISH.pattern("statements.negated")
 _COUNTED = frozenset({"count", "total"})  # words of a key that say no more of what it counts
 _ALIKE = 4  # letters with which two forms of one noun begin
 _MOST = 4_000
+_OUTER = 2  # a list in a result, or in a member of it
 
-Words = frozenset[str]
+Words: TypeAlias = frozenset[str]
+_Place: TypeAlias = tuple[str, Path]  # a result, and where a list stands in it
 
 
 class _Kind(NamedTuple):
@@ -69,7 +71,7 @@ def check_absence(
         if _is_answer(claims.text, said, asked):
             verdict.problems.append(NOBODY_SAYS + ", ".join(sorted(said)))
         return
-    kinds = [*_iter_lists(facts), *(_iter_counts(said, asked, facts) if claims.readable else ())]
+    kinds = [*_list_kinds(facts), *(_iter_counts(said, asked, facts) if claims.readable else ())]
     spoken = all_concepts(said)
     meant = [kind for kind in kinds if kind.names & spoken] if claims.readable else []
     if meant and not claims.numbers and all(clause.negated for clause in claims.clauses):
@@ -126,20 +128,22 @@ def _is_all(kind: _Kind, words: Words) -> bool:
     return any(all(find_concepts(word) & entry for word in rest) for entry in kind.entries)
 
 
-def _iter_lists(facts: Facts) -> Iterator[_Kind]:
-    """The outermost lists of the results."""
-    for size, leaf in facts.lists:
-        depth = len(leaf.path)
-        entries: dict[int, set[str]] = defaultdict(set)
-        for other in facts.leaves[:_MOST] if depth < 2 and size else ():
-            at = other.path[depth] if len(other.path) > depth else ""
-            if isinstance(at, int) and (other.result, other.path[:depth]) == (
-                leaf.result,
-                leaf.path,
-            ):
-                entries[at] |= _words_of(other)
-        if depth < 2 and (entries or not size):
-            yield _Kind(leaf, leaf.attributes, tuple(map(frozenset, entries.values())))
+def _list_kinds(facts: Facts) -> tuple[_Kind, ...]:
+    """The outermost lists of the results, found once for all statements."""
+    if facts.listed is None:
+        entries: defaultdict[_Place, defaultdict[int, set[str]]]
+        entries = defaultdict(lambda: defaultdict(set))
+        for leaf in facts.leaves[:_MOST]:
+            for depth, at in enumerate(leaf.path[:_OUTER]):
+                if isinstance(at, int):
+                    entries[leaf.result, leaf.path[:depth]][at] |= _words_of(leaf)
+        facts.listed = tuple(
+            _Kind(leaf, leaf.attributes, tuple(map(frozenset, found.values())))
+            for size, leaf in facts.lists
+            if len(leaf.path) < _OUTER
+            and ((found := entries[leaf.result, leaf.path] if size else {}) or not size)
+        )
+    return facts.listed
 
 
 def _words_of(leaf: Leaf) -> Words:

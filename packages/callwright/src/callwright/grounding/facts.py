@@ -106,6 +106,7 @@ class Facts:
     records: dict[tuple[str, int], list[Leaf]] = field(default_factory=lambda: defaultdict(list))
     vocabulary: set[str] = field(default_factory=set)
     cut: bool = False
+    listed: tuple[Any, ...] | None = None  # the kinds of things in lists, once asked for
     read: dict[str, str] = field(
         default_factory=dict
     )  # result id -> its content unpacked, as text: what names stand in

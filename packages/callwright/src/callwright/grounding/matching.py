@@ -33,6 +33,7 @@ _DIMENSIONS = {
     f"={name}": tuple(found) for name, found in ENGLISH.table("fields.dimensions").items()
 }
 _EXTREMES = frozenset({"=highest", "=lowest"})
+_LEVELS = ENGLISH.words("statements.levels")
 _REVERSED = ENGLISH.pattern("statements.reversed")
 
 
@@ -161,22 +162,27 @@ def figures_for(
     English.
     """
     found = [(f, how) for f in _iter_candidates(n, facts) if (how := same_number(n, f))]
-    if not found and _is_reversed(sentence, language):
+    is_spent = _says("statements.spent", sentence, language)
+    if not found and (is_spent or _is_reversed(sentence, language)):
         mirrored = Number(-n.value, n.step, n.span, n.digits, n.unit, n.hedge, n.word, n.scale)
         found = [
             (f, how) for f in _iter_candidates(mirrored, facts) if (how := same_number(mirrored, f))
         ]
+        if not _is_reversed(sentence, language):  # a balance has its sign, whatever was paid
+            found = [pair for pair in found if _LEVELS.isdisjoint(key_tokens(pair[0].leaf.key))]
     return found
 
 
 def _is_reversed(sentence: str, language: str) -> bool:
-    """Return True if a sentence tells the sign of a number in words: "3 degrees below zero", "you
-    paid 20 euros".
-    """
+    """Return True if a sentence tells the sign of a number in words: "3 degrees below zero"."""
+    return (
+        _says("statements.reversed", sentence, language) or _REVERSED.search(sentence) is not None
+    )
+
+
+def _says(what: str, sentence: str, language: str) -> bool:
     reader = pack(language or "en")
-    entries = ("statements.reversed", "statements.spent")
-    in_words = reader is not None and any(reader.says(one, sentence) for one in entries)
-    return in_words or _REVERSED.search(sentence) is not None
+    return reader is not None and bool(reader.says(what, sentence))
 
 
 def _iter_candidates(n: Number, facts: Facts) -> Iterator[Figure]:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import re
 
 from callwright.language.pack import PACKS, Pack
-from callwright.language.tokens import (
-    fold_text,
-    has_question_mark,
-    holds_unparted,
-    split_tokens,
-)
+from callwright.language.tokens import has_question_mark, holds_unparted
 
-_WORDS = frozenset(fold_text(word) for code in PACKS for word in Pack(code).question_words)
-_SENTENCE_END = re.compile(r"[.!?;](?=\s)|[。！？；؟؛](?=.)")
+_PACKS = tuple(map(Pack, PACKS))
+_WORDS = frozenset(word for one in _PACKS for word in one.question_words)
 _UNPARTED = tuple(word for word in sorted(_WORDS) if holds_unparted(word))
+_FIRST = re.compile(r"\w+")
+_COMMAS = frozenset(",，،、")
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|[。！？；؟؛](?=.)")
 
 
 def asks_to_be_told(text: str) -> bool:
-    """Return True if a text is a question that begins with a question word; in a script without
-    spaces, one that holds one.
+    """Return True if a text is a question that begins with a question word, or holds one in a
+    script without spaces, and surely asks for no deed. With a comma it may: "When Ann comes, could
+    you …?", as may "How about …?".
     """
-    if not has_question_mark(text):
+    if not has_question_mark(text) or not _COMMAS.isdisjoint(text):
         return False
-    is_first = not _WORDS.isdisjoint(split_tokens(text)[:1])
-    return is_first or any(word in text for word in _UNPARTED)
+    first = _FIRST.search(text)
+    is_first = first is not None and first[0].casefold() in _WORDS
+    is_asking = is_first or any(word in text for word in _UNPARTED)
+    return is_asking and not any(one.says("requests.suggesting", text) for one in _PACKS)
 
 
 def only_asks_to_be_told(text: str) -> bool:

@@ -20,12 +20,10 @@ def is_blank(content: Json) -> bool:
 
 def tell_done(content: Json, effects: Effects) -> Json:
     """A reply that came without a failure; ``{"done": true}`` in the place of a blank one of a tool
-    that may write, for it has done what it was called for. An empty list counts only where the tool
-    is known to write: a search may have found nothing.
+    that is known to write, for it has done what it was called for. Of any other tool nobody knows
+    what it means: it may be what a search found.
     """
-    is_list = content in ([], "[]")
-    is_done = effects.declares_write if is_list else effects.may_write
-    return {**_DONE} if is_done and is_blank(content) else content
+    return {**_DONE} if effects.declares_write and is_blank(content) else content
 
 
 def is_empty_result(content: Json, arguments: JsonObject) -> bool:

@@ -368,8 +368,10 @@ def answer_question(
     return made, asked, sent
 
 
-def test_a_question_about_something_else_is_no_question_about_a_write() -> None:
-    before = "Hello. Anything else I can do for you?"
+@pytest.mark.parametrize(
+    "before", ["Hello. Anything else I can do for you?", "It is 1:05. L-12 is on. Anything else?"]
+)
+def test_a_question_about_something_else_is_no_question_about_a_write(before: str) -> None:
     _, asked, _ = answer_question(before, "Yes, please", 0.9)
     assert len(asked) == 2
     assert all(f"{before}\nYes, please" in text for text in asked)

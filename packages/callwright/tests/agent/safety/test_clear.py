@@ -339,22 +339,30 @@ def test_what_was_made_just_now_is_not_undone_unasked() -> None:
     assert isinstance(clear(read, state._replace(before=ProvenanceIndex())), ClearedCall)
 
 
-def test_what_was_made_just_now_may_be_added_to() -> None:
+@pytest.mark.parametrize(
+    ("given", "is_undone"),
+    [
+        ({"number": 1287, "labels": ["bug"]}, False),  # the user said it
+        ({"number": 1287, "body": "Crash on start"}, False),
+        ({"number": 1287}, True),
+        ({"number": 1287, "body": "no longer needed"}, True),
+        ({"number": 1287, "body": ""}, True),
+        ({"number": 1287, "labels": None, "notify": True}, True),
+        ({"number": 1287, "title": "Crash"}, True),  # it was made with that
+    ],
+)
+def test_what_was_made_just_now_may_be_added_to(given: dict[str, Any], is_undone: bool) -> None:
     made = ToolResult("r1", "create_issue", {"title": "Crash"}, {"number": 1287})
-    text = {"type": "string"}
-    parts = {"number": {"type": "integer"}, "body": text, "labels": {"type": "array"}}
-    for required, given in (
-        (["number", "body"], {"number": 1287, "body": "It happens on start."}),
-        (["number"], {"number": 1287, "labels": ["bug"]}),
-    ):
-        schema = {"type": "object", "properties": parts, "required": required}
-        tool = Tool("update_issue", input_schema=schema, effects=DESTRUCTIVE)
-        call = Gate([tool]).check(ToolCall("r2", "update_issue", given))
-        assert isinstance(call, CheckedCall)
-        request = "File an issue about the crash and label it bug."
-        known = ProvenanceIndex(request, results=[made])
-        state = ClearanceState(known, consent=None, before=ProvenanceIndex(request))
-        assert isinstance(clear(call, state), ClearedCall)
+    parts: dict[str, Any] = {key: {} for key in ("number", "body", "labels", "notify", "title")}
+    schema = {"type": "object", "properties": parts, "required": ["number"]}
+    tool = Tool("update_issue", input_schema=schema, effects=DESTRUCTIVE)
+    call = Gate([tool]).check(ToolCall("r2", "update_issue", given))
+    assert isinstance(call, CheckedCall)
+    request = "File an issue, title Crash, say 'Crash on start', and label it bug."
+    known = ProvenanceIndex(request, results=[made])
+    state = ClearanceState(known, consent=None, before=ProvenanceIndex(request))
+    verdict = clear(call, state)
+    assert (isinstance(verdict, Denied) and verdict.rule == "undoing_write") is is_undone
 
 
 @pytest.mark.parametrize(
@@ -366,6 +374,8 @@ def test_what_was_made_just_now_may_be_added_to() -> None:
         ({"urgent": False}, True),
         ({"reference": "rent"}, False),  # the user said it
         ({"reference": "so that you have it in time for the first"}, False),  # free text
+        ({"to": "Bob"}, False),
+        ({"amount": 51}, False),
     ],
 )
 def test_an_option_that_nobody_said_makes_no_other_write(
@@ -387,3 +397,16 @@ def test_an_option_that_nobody_said_makes_no_other_write(
     )
     verdict = clear(call, state)
     assert (isinstance(verdict, Denied) and verdict.rule == "repeated_write") is is_repeated
+
+
+def test_a_value_in_the_place_of_another_makes_another_write() -> None:
+    schema = {"type": "object", "properties": {"order": {}, "status": {}}, "required": ["order"]}
+    tool = Tool("update_order", input_schema=schema, effects=WRITE)
+    packed = {"order": "ORD-1", "status": "packed"}
+    done = ToolResult("r1", "update_order", packed, {"done": True})
+    call = Gate([tool]).check(ToolCall("r2", "update_order", {**packed, "status": "shipped"}))
+    assert isinstance(call, CheckedCall)
+    said = "Setze Bestellung ORD-1 auf gepackt und danach auf versendet."
+    known = ProvenanceIndex(said, results=[done])
+    state = ClearanceState(known, consent=None, made={make_write_key(tool, packed): "done"})
+    assert isinstance(clear(call, state), ClearedCall)

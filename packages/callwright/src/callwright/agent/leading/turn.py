@@ -9,6 +9,7 @@ the right one. What would destroy another record than the one that the request n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Sequence
 
 from callwright import prompts
@@ -20,19 +21,21 @@ from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
 from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.leading.unasked import ask_share, find_doubt
-from callwright.agent.leading.user_question import list_used_words
 from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
+from callwright.language.detect import language_of
 from callwright.language.questions import only_asks_to_be_told
 from callwright.language.thanks import is_only_greeting
-from callwright.language.tokens import split_tokens
-from callwright.nouns.types import Message, Skip, Tool, ToolCall, iter_scalars
+from callwright.language.tokens import holds_unparted, split_identifier, split_tokens
+from callwright.nouns.types import Json, Message, Skip, Tool, ToolCall, iter_scalars
 from callwright.repair.provenance.readable import reads_english
 from callwright.repair.provenance.records import (
     OtherRecord,
     find_other_record,
+    is_named,
+    iter_records,
     list_made,
     shorten_record,
 )
@@ -154,7 +157,7 @@ def _leave_out_denied(
     said = ProvenanceIndex(context.query)
     for call in doubted:
         reason = f"'{call.tool}' was not called: the user did not say yes to it"
-        if share >= LEAST_AGREEMENT or any(map(said.holds, _list_values(call))):
+        if share >= LEAST_AGREEMENT or _says_any(call, said):
             context.held.append(HeldCall(call, UNASKED_WRITE, reason))
         context.facts.skip([Skip(call.tool, reason, refused=True)])
         context.trace.add("note", text=f"left out: {reason}")
@@ -192,19 +195,41 @@ def _leave_out_unasked(
     return tuple(kept)
 
 
+def _says_any(call: ToolCall, said: ProvenanceIndex) -> bool:
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    values = (v for v in iter_scalars(given) if v is not None and not isinstance(v, bool))
+    return any(map(said.holds, values))
+
+
 def _was_asked_about(call: ToolCall, context: LedContext) -> bool:
-    """Return True if the user answers a question that names the call's tool or a value of it."""
+    """Return True if the user answers a question that names the call's tool, or all that the call
+    holds: each value or, of an identifier, a text of its record. Yes, no and longer texts name
+    nothing.
+    """
     if not asks_user(context.conversation):
         return False
-    asked = _get_last_words(context)
-    return any(text in asked for text in (call.tool, *_list_values(call)) if len(text) > 1)
-
-
-def _list_values(call: ToolCall) -> list[str]:
-    """The texts and numbers of a call, as texts."""
+    asked = ProvenanceIndex(_get_last_words(context))
+    if _stands_in(call.tool, _get_last_words(context)):
+        return True
     given = call.arguments if isinstance(call.arguments, dict) else {}
-    values = (v for v in iter_scalars(given) if isinstance(v, str | int))
-    return [str(value) for value in values if not isinstance(value, bool)]
+    values = [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
+    naming = [v for v in values if not isinstance(v, str) or 0 < len(split_tokens(v)) <= _SHORT]
+    return bool(naming) and all(_is_in_question(value, asked, context) for value in naming)
+
+
+def _is_in_question(value: Json, asked: ProvenanceIndex, context: LedContext) -> bool:
+    if _stands_in(str(value), _get_last_words(context)):
+        return True
+    results = (*context.facts.state.earlier, *context.facts.results)
+    records = (one for result in results for one in iter_records(result.content))
+    return any(is_named(one, asked) for one in records if value in one.values())
+
+
+def _stands_in(text: str, words: str) -> bool:
+    """Return True if a text stands in words as it is, no part of a longer word, number or time."""
+    if holds_unparted(text):
+        return text in words
+    return re.search(rf"(?<![\w:.]){re.escape(text)}(?![\w:])", words, re.IGNORECASE) is not None
 
 
 def _tell_request(context: LedContext) -> str:
@@ -293,17 +318,19 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
 
 
 def _was_asked_which(call: ToolCall, other: OtherRecord, context: LedContext) -> bool:
-    """Return True if the user may answer a question about such a call: one in English says a word
-    of its tool or of its records.
+    """Return True if the user may answer a question about such a call. One in English says a word of
+    its tool's name or of its records; one of no known language names the tool or a record.
     """
     asked = _get_last_words(context)
-    if not asks_user(context.conversation) or not reads_english([asked]):
-        return asks_user(context.conversation)
-    said = ProvenanceIndex(asked)
-    tools = [tool for tool in context.tools if tool.name == call.tool]
-    records = " ".join(map(shorten_record, (other.record, other.meant)))
-    words = {word for word in split_tokens(records) if len(word) >= _TELLING}
-    return any(list_used_words(tool, said) for tool in tools) or any(map(said.mentions, words))
+    if not asks_user(context.conversation):
+        return False
+    said, records = ProvenanceIndex(asked), (other.record, other.meant)
+    if _stands_in(call.tool, asked) or any(is_named(record, said) for record in records):
+        return True
+    if not reads_english([asked]):
+        return bool(language_of(asked))
+    words = [*split_identifier(call.tool), *split_tokens(" ".join(map(shorten_record, records)))]
+    return any(map(said.mentions, {word for word in words if len(word) >= _TELLING}))
 
 
 def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:

@@ -136,12 +136,12 @@ def _is_spoken_of(held: Sequence[HeldCall], tools: Sequence[Tool], query: str) -
     """Return True if a message holds a word of one of these calls' tools and of no other tool."""
     names = {one.call.tool for one in held}
     said = ProvenanceIndex(query)
-    own = {tool.name: list_used_words(tool, said) for tool in tools}
+    own = {tool.name: _list_used(tool, said) for tool in tools}
     shared = Counter(word for words in own.values() for word in words)
     return any(shared[word] == 1 for name in names for word in own.get(name, ()))
 
 
-def list_used_words(tool: Tool, said: ProvenanceIndex) -> set[str]:
+def _list_used(tool: Tool, said: ProvenanceIndex) -> set[str]:
     """The words of a tool's name and description that were used."""
     words = _list_words(f"{' '.join(split_identifier(tool.name))} {tool.description}")
     return {word for word in words if said.mentions(word)}

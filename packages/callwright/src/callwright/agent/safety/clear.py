@@ -206,83 +206,79 @@ def deny_call(
     if not tool.effects.may_write:
         return _deny_unstated(tool, arguments, state) if state.judges_reads else None
     before = state.made.get(key) if key else None
-    if before is None and state.made and tool.effects.declares_write:
-        before = _find_same_deed(tool, arguments, state)
     if before is not None:
         return Denied("repeated_write", _REPEATED[before].format(tool.name))
+    if state.made and _is_made_but_for_options(tool, arguments, state):
+        return Denied("repeated_write", _OTHER_OPTION.format(tool.name))
     made = _find_made_now(tool, arguments, state) if isinstance(arguments, dict) else ""
     if made:
         return Denied("undoing_write", _UNDOING.format(tool.name, made))
     return _deny_unstated(tool, arguments, state)
 
 
-def _find_same_deed(
+def _is_made_but_for_options(
     tool: Tool, arguments: JsonObject | str, state: ClearanceState
-) -> Before | None:
-    """The outcome of a call that is not to be made again and that differs only in optional values
-    which nothing states. A longer text, and a yes in the place of a no, make another call.
+) -> bool:
+    """Return True if a declared write was made that is not to be made again, and this call only adds
+    or leaves out short optional values of which nothing states any.
     """
-    if not isinstance(arguments, dict):
-        return None
+    needed = set(tool.required)
+    if not (tool.effects.declares_write and needed and isinstance(arguments, dict)):
+        return False
     for result in state.sources.results:
-        if result.tool != tool.name:
+        given = result.arguments
+        if result.tool != tool.name or make_write_key(tool, given) not in state.made:
             continue
-        before = state.made.get(make_write_key(tool, result.arguments))
-        differing = {
-            key: (result.arguments.get(key), arguments.get(key))
-            for key in {*result.arguments, *arguments}
-            if _trim(result.arguments.get(key)) != _trim(arguments.get(key))
-        }
-        is_other = any(
-            key in tool.required or _tells_apart(*pair, state) for key, pair in differing.items()
-        )
-        if before is not None and not is_other:
-            return before
-    return None
+        shared = given.keys() & arguments.keys()
+        if shared not in (given.keys(), arguments.keys()):
+            continue  # each holds what the other does not
+        is_same = all(_trim(given[key]) == _trim(arguments[key]) for key in shared)
+        more = [arguments[key] for key in arguments.keys() - shared]
+        if is_same and needed <= shared and not any(_may_be_meant(one, state) for one in more):
+            return True
+    return False
 
 
 def _trim(value: Json) -> Json:
     return value.strip() if isinstance(value, str) else _normalize_numbers(value)
 
 
-def _tells_apart(one: Json, other: Json, state: ClearanceState) -> bool:
-    """Return True if two values of an argument may be meant, ``other`` by the later call."""
-    if isinstance(one, bool) and isinstance(other, bool):
-        return True
-    told = (value for value in iter_scalars(other) if value and not isinstance(value, bool))
+def _may_be_meant(value: Json, state: ClearanceState) -> bool:
+    """Return True if a part of a value is stated, or is a longer text."""
+    told = (one for one in iter_scalars(value) if one and not isinstance(one, bool))
     return any(
-        state.sources.holds(value) or (isinstance(value, str) and len(split_tokens(value)) > _FEW)
-        for value in told
+        state.sources.holds(one) or (isinstance(one, str) and len(split_tokens(one)) > _FEW)
+        for one in told
     )
 
 
+_OTHER_OPTION = (
+    "'{}' was not called again: it has already succeeded with the same required arguments, and"
+    " nothing states the options in which this call differs."
+)
 _UNDOING = (
     "'{}' was not called: {} was made just now, for this request. To undo it needs the user's word."
 )
 
 
 def _find_made_now(tool: Tool, arguments: JsonObject, state: ClearanceState) -> str:
-    """The required value that only a write of this turn returned, or "". Judged of a tool that
-    destroys, and of one that is declared to undo another's calls. A call that holds more than what
-    was made adds to it.
+    """The first required value that only a write of this turn returned, or "". Judged of a tool that
+    destroys, and of one that is declared to undo another's calls. A call that holds something else
+    that was said, and that no call of the turn was made with, adds to what was made.
     """
     undoes = bool(tool.compensates) or tool.effects.declares_destruction
     if not undoes or state.before is None:
         return ""
     before = state.before
-    needed = [arguments.get(key) for key in tool.required]
-    made = [
-        value
-        for value in needed
-        if isinstance(value, str | int)
-        and not isinstance(value, bool)
-        and state.sources.holds(value)
-        and not before.holds(value)
-    ]
-    rest = [value for key, value in arguments.items() if key not in tool.required]
-    adds = any(before.holds(one) for one in iter_scalars(rest) if not isinstance(one, bool))
-    is_undone = bool(made) and len(made) == len(needed) and not adds
-    return to_canonical_json(made[0])[:_SHOWN] if is_undone else ""
+    named = [v for v in iter_scalars(arguments) if v and not isinstance(v, bool)]
+    made = [v for v in named if state.sources.holds(v) and not before.holds(v)]
+    needed = {to_canonical_json(arguments.get(key)) for key in tool.required}
+    is_made = any(to_canonical_json(value) in needed for value in made)
+    adds = any(
+        value not in made and before.holds(value) and not state.sources.was_asked_with(value)
+        for value in named
+    )
+    return to_canonical_json(made[0])[:_SHOWN] if is_made and not adds else ""
 
 
 def _deny_unstated(tool: Tool, arguments: JsonObject | str, state: ClearanceState) -> Denied | None:

@@ -39,8 +39,9 @@ def find_looked_up(tools: Sequence[Tool], *, undeclared: bool = False) -> Lookup
 
 
 def list_returned(tool: Tool, sources: ProvenanceIndex) -> Mapping[str, tuple[str, ...]]:
-    """The arguments of a tool that nobody knows without having looked them up and whose very names
-    results have -> the tools that returned them.
+    """The identifiers and numbers among a tool's arguments that nobody knows without having looked
+    them up and whose very names results have -> the tools that returned them. Not codes, which may
+    be known: of a country, a currency.
     """
     from callwright.dataflow.flow import get_profile
     from callwright.dataflow.prerequisites import is_looked_up
@@ -52,5 +53,9 @@ def list_returned(tool: Tool, sources: ProvenanceIndex) -> Mapping[str, tuple[st
             name = tuple(split_identifier(leaf.path[-1]))
             named.setdefault(name, {})[tools[leaf.result]] = None
     fields = (field for field in get_profile(tool).inputs if len(field.path) == 1)
-    keys = [field.path[0] for field in fields if is_looked_up(field) and not field.enum]
+    keys = [
+        field.path[0]
+        for field in fields
+        if is_looked_up(field) and not field.enum and field.name[-1:] in (("id",), ("number",))
+    ]
     return {key: (*found,) for key in keys if (found := named.get(tuple(split_identifier(key))))}

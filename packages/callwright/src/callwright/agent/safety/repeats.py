@@ -55,8 +55,9 @@ def find_made(
     elif not any(_is_done(result, tools) for result in state.results):
         made = {
             key_of(_call_of(result)): "earlier"
-            for result in earlier
+            for place, result in enumerate(earlier)
             if tools[result.tool].effects.declared
+            and all(later.tool == result.tool for later in earlier[place:])  # nothing undid it
             and not is_asked_anew(result, asked.query, asked.conversation)
         }
     seen = SeenCalls(reopens, made)

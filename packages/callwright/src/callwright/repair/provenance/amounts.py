@@ -98,7 +98,7 @@ class Amounts:
         limits = {abs(float(limit))} if is_number(limit) else set()
         if self._is_known(value, key, about, limits):
             return True
-        return any(_is_near(value, total) for total in self._iter_own_totals())
+        return any(_is_near(value, total) for total in self._own_totals)
 
     def _is_known(self, value: float, key: str, about: str, limits: set[float]) -> bool:
         if value in (0, 1):
@@ -182,7 +182,7 @@ class Amounts:
         for text in self._sources.said_texts:
             for language in filter(None, map(pack, {*self._codes(text), "en"})):
                 found += language.numbers(text)
-        return {n.value for n in found if n.scale != 1}
+        return {n.value for n in found if n.scale != 1 and isfinite(n.value)}
 
     def _codes(self, text: str) -> Iterable[str]:
         return number_languages(text, self._language) or ("en",)
@@ -316,12 +316,16 @@ class Amounts:
         joiner = rf"\s+(?:{'|'.join(map(re.escape, joiners))})\s+" if joiners else "(?!)"
         if language is not None and language.code == "en":
             joiner = ENGLISH.expression("conversation.and")
-        for found in re.finditer(rf"((?:{_ITEM})*){joiner}(\w+)", text):
+        for found in re.finditer(rf"((?:{_ITEM}){{0,{_FEW}}}){joiner}(\w+)", text):
             listed = len(re.findall("[,،]", found[1]))
             yield from (listed + 2.0,) if listed else ()
             figures = {float(found[2])} if found[2].isdecimal() else set()
             numbers = read_number_words(found[2], self._codes(text)) | figures
             yield from (listed + 1 + n for n in numbers if n <= _FEW)
+
+    @cached_property
+    def _own_totals(self) -> tuple[float, ...]:
+        return (*self._iter_own_totals(),)
 
     def _iter_own_totals(self) -> Iterator[float]:
         """Yield the sums of the call's own lists, and of the products of their columns, as far as

@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 
 from callwright.jsontext import parse_tool_text
 from callwright.language.tokens import fold_text, split_identifier, squash_text, with_ascii_digits
-from callwright.nouns.types import Json, JsonObject, ToolResult, iter_scalars
+from callwright.nouns.types import Json, JsonObject, ToolResult, is_number, iter_scalars
 
 _DEPTH = 60
 _ABOUT_VALUES = frozenset({"tool_error", "error_payload"})
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
+_LARGEST = 10**300  # of a number that a float can hold
 _SHORTEST = 2  # signs of a text that can tell whose record it is, without spaces and punctuation
 
 
@@ -54,7 +55,7 @@ def tell_failure(result: ToolResult) -> str:
     told = (one for one in iter_scalars(failure.detail) if isinstance(one, str))
     text = fold_text(with_ascii_digits("\n".join(dict.fromkeys((failure.message, *told)))))
     given = [one for one in iter_scalars(result.arguments) if not isinstance(one, bool)]
-    numbers = {float(one) for one in given if isinstance(one, int | float)}
+    numbers = {float(one) for one in given if is_number(one) and abs(one) < _LARGEST}
     text = _FIGURE.sub(lambda m: " " if float(m[0]) in numbers else m[0], text)
     for squashed in (squash_text(one) for one in given if isinstance(one, str)):
         text = spell_pattern(squashed).sub(" ", text) if len(squashed) >= _SHORTEST else text

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from callwright.nouns.types import (
@@ -29,6 +30,8 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.schema.coerce import pointer_join
 from callwright.schema.compiled import Node, compiled_for
 from callwright.schema.value_edits import Pointer, drop_members, get_member, render_pointer
+
+_LISTING = ("enum", "const", "$ref")  # what is referred to may be a list
 
 if TYPE_CHECKING:
     from callwright.agent.leading.option_support import Option
@@ -245,11 +248,20 @@ def _may_be_meant(at: Pointer, value: Json, tool: Tool) -> bool:
 
 
 def _is_listed(at: Pointer, tool: Tool) -> bool:
-    """Return True if a place's schema lists the values that it may hold."""
+    """Return True if a place's schema lists the values that it may hold, or refers to a list."""
     node: Node | None = compiled_for(tool).root
     for part in at:
+        node = node.resolved() if node is not None else None
         node = node.property(part) if node is not None and isinstance(part, str) else None
-    return node is not None and isinstance(node.schema, dict) and "enum" in node.schema
+    return node is not None and _lists_values(node.resolved().schema)
+
+
+def _lists_values(schema: Json) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    branches = chain.from_iterable(schema.get(key) or () for key in ("anyOf", "oneOf", "allOf"))
+    nested = (*branches, schema.get("items"))
+    return any(key in schema for key in _LISTING) or any(map(_lists_values, nested))
 
 
 def _drop(one: AnswerCall, places: Sequence[Pointer]) -> ToolCall:
