@@ -16,7 +16,8 @@ from callwright import Failure, Orchestrator, Tool, ToolOutput
 from callwright.agent.openings import Opened, Openings
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import READ
-from callwright.testing import ScriptedModel
+from callwright.testing import FixedPlan, ScriptedModel
+from callwright.tools.python.functions import FunctionSource
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
@@ -214,3 +215,25 @@ async def test_a_source_that_cannot_be_opened_leaves_nothing_open() -> None:
         with pytest.raises(CatalogError):
             await orchestrator.run("The weather in Oslo?")
     assert orchestrator._openings.loops == 0
+
+
+def test_a_tool_that_runs_its_own_orchestrator_is_refused_and_does_not_wait_for_itself() -> None:
+    said: list[str] = []
+
+    def look(city: str) -> str:
+        "Look up a city."
+        try:
+            setup.run_sync("Which airport has Rome?")
+        except ConfigError as error:
+            said.append(str(error))
+        return "OSL"
+
+    planner = FixedPlan(["look"])
+    script = {
+        "bind": {"calls": [{"tool": "look", "arguments": {"city": "Oslo"}}]},
+        "*": {"statements": [{"text": "OSL.", "results": ["r1"]}], "missing": []},
+    }
+    source = FunctionSource([look])
+    setup = Orchestrator([source], model=ScriptedModel(script), planner=planner)
+    assert setup.run_sync("Which airport has Oslo?").status == "answered"
+    assert "by a tool of a run of the same Orchestrator" in said[0]

@@ -19,10 +19,18 @@ from collections.abc import (
     Callable,
     Coroutine,
     Iterable,
+    Iterator,
     Mapping,
     Sequence,
 )
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, nullcontext
+from contextlib import (
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
+from contextvars import ContextVar
 from dataclasses import fields, replace
 from datetime import date
 from functools import partial
@@ -130,6 +138,8 @@ Conversation: TypeAlias = Sequence[Message | Mapping[str, Any]]
 """What came before a request. A mapping is a message in OpenAI's chat form, or Anthropic's."""
 _NAMED = 10  # tools in a note that says which are not shown, and problems that are noted
 _LOG = logging.getLogger("callwright.agent")
+_TURNS: ContextVar[frozenset[int]] = ContextVar("callwright_turns", default=frozenset())
+"""The orchestrators of which a run has this context's turn."""
 
 
 class Orchestrator:
@@ -282,11 +292,26 @@ class Orchestrator:
         """:meth:`resume` for callers without an event loop."""
         return self._run_blocking(partial(self.resume, run, changed=changed), "resume")
 
+    @contextmanager
+    def _take_turn(self, name: str) -> Iterator[None]:
+        """The turn of a thread. A tool of a run that waits for another turn waits for itself."""
+        if id(self) in _TURNS.get():
+            raise ConfigError(
+                f"{name}_sync() was called by a tool of a run of the same Orchestrator",
+                hint="give the tool an Orchestrator of its own",
+            )
+        with self._turns:
+            token = _TURNS.set(_TURNS.get() | {id(self)})
+            try:
+                yield
+            finally:
+                _TURNS.reset(token)
+
     def _run_blocking(self, work: Callable[[], Coroutine[None, None, Run]], name: str) -> Run:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            with self._turns if self._has_objects else nullcontext():
+            with self._take_turn(name) if self._has_objects else nullcontext():
                 return asyncio.run(work())
         raise ConfigError(
             f"{name}_sync() was called inside a running event loop",
