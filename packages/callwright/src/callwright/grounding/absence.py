@@ -130,20 +130,21 @@ def _is_all(kind: _Kind, words: Words) -> bool:
 
 def _list_kinds(facts: Facts) -> tuple[_Kind, ...]:
     """The outermost lists of the results, found once for all statements."""
-    if facts.listed is None:
+    known: tuple[_Kind, ...] | None = facts.computed.get("lists")
+    if known is None:
         entries: defaultdict[_Place, defaultdict[int, set[str]]]
         entries = defaultdict(lambda: defaultdict(set))
         for leaf in facts.leaves[:_MOST]:
             for depth, at in enumerate(leaf.path[:_OUTER]):
                 if isinstance(at, int):
                     entries[leaf.result, leaf.path[:depth]][at] |= _words_of(leaf)
-        facts.listed = tuple(
+        known = facts.computed["lists"] = tuple(
             _Kind(leaf, leaf.attributes, tuple(map(frozenset, found.values())))
             for size, leaf in facts.lists
             if len(leaf.path) < _OUTER
             and ((found := entries[leaf.result, leaf.path] if size else {}) or not size)
         )
-    return facts.listed
+    return known
 
 
 def _words_of(leaf: Leaf) -> Words:

@@ -106,11 +106,15 @@ class Facts:
     records: dict[tuple[str, int], list[Leaf]] = field(default_factory=lambda: defaultdict(list))
     vocabulary: set[str] = field(default_factory=set)
     cut: bool = False
-    listed: tuple[Any, ...] | None = None  # the kinds of things in lists, once asked for
     read: dict[str, str] = field(
         default_factory=dict
     )  # result id -> its content unpacked, as text: what names stand in
     texts: dict[str, str] = field(default_factory=dict)  # result id -> what a quote must occur in
+
+    @cached_property
+    def computed(self) -> dict[str, Any]:
+        """Results of others that rest on these facts alone, by name: each is computed once."""
+        return {}
 
     @cached_property
     def folded(self) -> str:
