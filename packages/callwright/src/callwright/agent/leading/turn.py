@@ -20,7 +20,7 @@ from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
 from callwright.agent.leading.returned import Unlisted, find_unlisted
-from callwright.agent.leading.unasked import ask_share, find_doubt
+from callwright.agent.leading.unasked import ask_share, find_doubt, list_values
 from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
@@ -29,7 +29,7 @@ from callwright.language.detect import language_of
 from callwright.language.questions import only_asks_to_be_told
 from callwright.language.thanks import is_only_greeting
 from callwright.language.tokens import holds_unparted, split_identifier, split_tokens
-from callwright.nouns.types import Json, Message, Skip, Tool, ToolCall, iter_scalars
+from callwright.nouns.types import Json, Message, Skip, Tool, ToolCall
 from callwright.repair.provenance.readable import reads_english
 from callwright.repair.provenance.records import (
     OtherRecord,
@@ -157,7 +157,7 @@ def _leave_out_denied(
     said = ProvenanceIndex(context.query)
     for call in doubted:
         reason = f"'{call.tool}' was not called: the user did not say yes to it"
-        if share >= LEAST_AGREEMENT or _says_any(call, said):
+        if share >= LEAST_AGREEMENT or any(map(said.holds, list_values(call.arguments))):
             context.held.append(HeldCall(call, UNASKED_WRITE, reason))
         context.facts.skip([Skip(call.tool, reason, refused=True)])
         context.trace.add("note", text=f"left out: {reason}")
@@ -195,12 +195,6 @@ def _leave_out_unasked(
     return tuple(kept)
 
 
-def _says_any(call: ToolCall, said: ProvenanceIndex) -> bool:
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    values = (v for v in iter_scalars(given) if v is not None and not isinstance(v, bool))
-    return any(map(said.holds, values))
-
-
 def _was_asked_about(call: ToolCall, context: LedContext) -> bool:
     """Return True if the user answers a question that names the call's tool, or all that the call
     holds: each value or, of an identifier, a text of its record. Yes, no and longer texts name
@@ -208,11 +202,10 @@ def _was_asked_about(call: ToolCall, context: LedContext) -> bool:
     """
     if not asks_user(context.conversation):
         return False
-    asked = ProvenanceIndex(_get_last_words(context))
-    if _stands_in(call.tool, _get_last_words(context)):
+    words = _get_last_words(context)
+    if _stands_in(call.tool, words):
         return True
-    given = call.arguments if isinstance(call.arguments, dict) else {}
-    values = [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
+    asked, values = ProvenanceIndex(words), list_values(call.arguments)
     naming = [v for v in values if not isinstance(v, str) or 0 < len(split_tokens(v)) <= _SHORT]
     return bool(naming) and all(_is_in_question(value, asked, context) for value in naming)
 

@@ -97,7 +97,7 @@ def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> D
         return None
     if list_new_values(call, context):
         return None
-    said, values = _index_users_words(context), _list_values(given)
+    said, values = _index_users_words(context), list_values(given)
     is_linked = any(said.mentions(word) for word in _list_record_words(values, results))
     shown = (*others, tool)
     return Doubt(call, shown[-len(LETTERS) :], is_linked)
@@ -110,7 +110,7 @@ def list_new_values(call: ToolCall, context: StepContext) -> list[Json]:
     said, results = _index_users_words(context), context.facts.results
     return [
         value
-        for value in _list_values(call.arguments)
+        for value in list_values(call.arguments)
         if said.holds(value)
         and not _is_used(value, results)
         and _is_telling_value(value, context.query)
@@ -122,7 +122,8 @@ def _index_users_words(context: StepContext) -> ProvenanceIndex:
     return ProvenanceIndex(context.query, users)
 
 
-def _list_values(arguments: JsonObject | str) -> list[Json]:
+def list_values(arguments: JsonObject | str) -> list[Json]:
+    """The texts and numbers of a call's arguments, at any depth."""
     given = arguments if isinstance(arguments, dict) else {}
     return [v for v in iter_scalars(given) if v is not None and not isinstance(v, bool)]
 
