@@ -12,7 +12,7 @@ _WORDS = frozenset(word for one in _PACKS for word in one.question_words)
 _UNPARTED = tuple(word for word in sorted(_WORDS) if holds_unparted(word))
 _FIRST = re.compile(r"\w+")
 _COMMAS = frozenset(",，،、")
-_SENTENCE_END = re.compile(r"[.!?;](?=\s)|[。！？；؟؛](?=.)")
+_SENTENCE = re.compile(r".+?(?:[.!?;](?=\s|$)|[。！？；؟؛]|$)", re.DOTALL)
 
 
 def asks_to_be_told(text: str) -> bool:
@@ -29,7 +29,6 @@ def asks_to_be_told(text: str) -> bool:
 
 
 def only_asks_to_be_told(text: str) -> bool:
-    """Return True if a text is one such question and no other sentence."""
-    whole = text.strip()
-    is_one = has_question_mark(whole[-1:]) and _SENTENCE_END.search(whole) is None
-    return is_one and asks_to_be_told(whole)
+    """Return True if each sentence of a text is such a question."""
+    sentences = [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
+    return bool(sentences) and all(map(asks_to_be_told, sentences))

@@ -342,6 +342,38 @@ def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write(
     assert play(made, [NOTHING, NOTHING])[1] == [], "each wish had its call"
 
 
+NO_DEEDS = ("Which songs are in Sport?", "哪些歌在Sport里？", "ما الأغاني الموجودة في قائمة Sport؟")
+
+
+@pytest.mark.parametrize(
+    ("query", "instructions", "expected"),
+    [
+        *((query, "", []) for query in NO_DEEDS),
+        ("Show me the songs in Sport.", "", ["create_list"]),
+        (NO_DEEDS[0], "Call create_list for each list that is named.", ["create_list"]),
+        ("What would create_list be good for?", "", []),
+    ],
+)
+def test_who_only_asks_to_be_told_something_has_nothing_written(
+    query: str, instructions: str, expected: list[str]
+) -> None:
+    show = Tool("list_songs", "Lists songs.", effects=READ)
+    create = Tool("create_list", "Creates a list.", {"properties": {"name": TEXT}}, effects=WRITE)
+    results = [ToolResult("r0", "list_songs", {}, [{"song": "Blue Harbour"}])]
+    facts = RunFacts(RunState(Asked(query), (show, create), results=results))
+    made = LedContext(
+        query=query,
+        tools=(show, create),
+        planner=FixedPlan([]),
+        facts=facts,
+        mode="schema",
+        conversation=(Message("system", instructions),),
+    )
+    wanted = calls(("create_list", {"name": "Sport"}))
+    _, sent, _ = play(made, [wanted, *[NOTHING] * 4], left("create_list"))
+    assert [text.partition("{")[0] for text in sent] == expected
+
+
 def answer_question(
     before: str, query: str, yes: float
 ) -> tuple[LedContext, list[str], list[ToolCall]]:
@@ -398,7 +430,7 @@ def test_a_write_that_the_user_says_no_to_is_not_made(yes: float, is_held: bool)
 
 
 def test_a_model_without_probabilities_is_asked_for_one_letter_once() -> None:
-    made = lit("Which lamps are there?", ROOMS, wishes=("list the lamps",))
+    made = lit("Look which lamps there are.", ROOMS, wishes=("list the lamps",))
     replies = [off("L-1"), "A"]
     made_calls, sent, asked = play(made, replies, left("switch_lamp"))
     assert (made_calls, len(sent), len(asked)) == (True, 1, 2)

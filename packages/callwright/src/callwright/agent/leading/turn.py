@@ -167,32 +167,45 @@ def _leave_out_denied(
 def _leave_out_unasked(
     calls: tuple[ToolCall, ...], wanted: Container[str], context: LedContext
 ) -> Steps[tuple[ToolCall, ...]]:
-    """The calls without writes that follow on others and that nobody asked for; those of which only
-    the user can tell are held, unless the user only asks to be told something. A write that a
-    stated wish is for was asked for, and who answers a question about it has been asked.
+    """The calls without the writes behind others that nobody asked for; those of which only the
+    user can tell are held, unless the user only asks to be told something. A write that a stated
+    wish is for was asked for. Nothing is doubted that the user answers a question about, or that
+    the instructions name.
     """
     if not context.leaves_out_unasked:
         return calls
+    is_told = only_asks_to_be_told(context.query)
     shares: dict[str, float | None] = {}
     kept: list[ToolCall] = []
     for call in calls:
         doubt = None
-        if call.tool not in wanted and not _was_asked_about(call, context):
-            doubt = find_doubt(call, context.wishes, context)
+        if not (_was_asked_about(call, context) or _is_ordered(call, context)):
+            is_wanted = call.tool in wanted and not is_told
+            wishes = context.wishes
+            doubt = None if is_wanted else find_doubt(call, wishes, context, is_told=is_told)
         if doubt is not None and call.tool not in shares:
             shares[call.tool] = yield from ask_share(
                 doubt, _tell_request(context), context.ask_letter
             )
         share = shares.get(call.tool)
-        if doubt is None or share is None or share >= doubt.sure:
+        is_unasked = is_told if share is None else doubt is not None and share < doubt.sure
+        if doubt is None or not is_unasked:
             kept.append(call)
-        elif share < doubt.least or only_asks_to_be_told(context.query):
+        elif is_told or (share is not None and share < doubt.least):
             context.facts.skip([Skip(call.tool, _UNASKED)])
             context.trace.add("note", text=f"left out: a call of '{call.tool}': {_UNASKED}")
         else:
             context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))
             context.facts.skip([Skip(call.tool, doubt.render(), refused=True)])
     return tuple(kept)
+
+
+def _is_ordered(call: ToolCall, context: LedContext) -> bool:
+    """Return True if the instructions of the conversation name the call's tool: they may ask for it
+    whatever the user says.
+    """
+    told = (message.content for message in context.conversation if message.role == "system")
+    return any(_stands_in(call.tool, text) for text in told)
 
 
 def _was_asked_about(call: ToolCall, context: LedContext) -> bool:

@@ -80,9 +80,12 @@ class Doubt:
         return f"'{self.call.tool}' was not called with {given}: the request may not ask for it"
 
 
-def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> Doubt | None:
+def find_doubt(
+    call: ToolCall, wishes: Sequence[str], context: StepContext, *, is_told: bool = False
+) -> Doubt | None:
     """The doubt about a call that follows on lookups; None where there is none. ``wishes``: those
-    of the first reply, once each of them had its call.
+    of the first reply, once each of them had its call. ``is_told``: the user only asks to be told
+    something, and what the call holds says nothing for it.
     """
     tools = {tool.name: tool for tool in context.tools}
     results = context.facts.results
@@ -93,9 +96,10 @@ def find_doubt(call: ToolCall, wishes: Sequence[str], context: StepContext) -> D
     called = dict.fromkeys(result.tool for result in results if result.tool != call.tool)
     others = [tools[name] for name in called if name in tools]
     is_known = len(others) == len(called) > 0 and all(one.effects.declared for one in others)
-    if not is_known or not (wishes or any(one.effects.may_write for one in others)):
+    if not is_known:
         return None
-    if list_new_values(call, context):
+    is_behind = wishes or any(one.effects.may_write for one in others)
+    if not is_told and (not is_behind or list_new_values(call, context)):
         return None
     said, values = _index_users_words(context), list_values(given)
     is_linked = any(said.mentions(word) for word in _list_record_words(values, results))
