@@ -9,7 +9,7 @@ from callwright.grounding.fields import (
     unit_beside,
     unit_of_field,
 )
-from callwright.grounding.units import UNITS
+from callwright.language.quantities import UNITS
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,22 @@ def test_a_compound_is_not_read_as_its_last_part(code: str, data: st.DataObject)
         ("ar", "اطلب قطعتين", 2),
         ("ar", "بخمسة دولارات", 5),
         ("ar", "ثلاثة آلاف وخمسمائة", 3500),
+        ("en", "three couples", 6),
+        ("en", "3 couples", 6),
+        ("en", "halve it", 0.5),
+        ("de", "drei Ehepaare", 6),
+        ("de", "das Doppelte", 2),
+        ("de", "verdopple es", 2),
+        ("de", "verdreifache es", 3),
+        ("es", "3 matrimonios", 6),
+        ("es", "duplica la cantidad", 2),
+        ("es", "triplica la cantidad", 3),
+        ("zh", "3对夫妻", 6),
+        ("zh", "数量翻倍", 2),
+        ("zh", "翻一番", 2),
+        ("zh", "减半", 0.5),
+        ("ar", "3 أزواج", 6),
+        ("ar", "ضاعف الكمية", 2),
     ],
 )
 def test_everyday_forms_are_read(code: str, text: str, value: float) -> None:
@@ -187,6 +203,7 @@ def test_everyday_forms_are_read(code: str, text: str, value: float) -> None:
         ("es", "Pide una lámpara", set()),
         ("zh", "查一下天气", set()),
         ("ar", "اطلب مصباح واحد", set()),
+        ("ar", "كمية الطلب", set()),  # no hundred
     ],
 )
 def test_numbers_are_kept_apart_and_an_article_is_none(

@@ -6,9 +6,10 @@ import datetime as dt
 
 import pytest
 
-from callwright.grounding.units import ALIASES, UNITS
+from callwright.grounding.units import ALIASES
 from callwright.language.pack import PACKS, pack, pack_of, pack_or_english
 from callwright.language.protocol import LanguagePack
+from callwright.language.quantities import UNITS
 
 ENGLISH, GERMAN = pack("en"), pack("de")
 assert ENGLISH is not None

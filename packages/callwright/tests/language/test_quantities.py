@@ -1,9 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from callwright.language.pack import PACKS
-from callwright.language.quantities import UNITS, Quantity, find_units, read_quantities
+from callwright.language.quantities import (
+    UNITS,
+    Quantity,
+    convert_value,
+    find_units,
+    read_quantities,
+)
 
 HOURS = {
     "en": [
@@ -134,3 +142,41 @@ def test_a_text_without_numbers_and_a_long_one_are_read(code: str) -> None:
     assert [*read_quantities("", code)] == []
     assert len([*read_quantities("2 km, " * 5_000, code)]) < 5_000
     assert {"h", "km", "cent", "%"} <= UNITS.keys()
+
+
+NAMES = st.sampled_from(sorted(UNITS))
+VALUES = st.floats(-1e6, 1e6, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "source", "target", "expected"),
+    [
+        (26.2, "mi", "km", 42.165),
+        (100, "C", "F", 212),
+        (0, "K", "C", -273.15),
+        (90, "min", "h", 1.5),
+        (36, "km/h", "m/s", 10),
+        (1, "ha", "m2", 10_000),
+    ],
+)
+def test_values_are_converted_by_the_defined_factors(
+    value: float, source: str, target: str, expected: float
+) -> None:
+    assert convert_value(value, source, target)[0] == pytest.approx(expected, rel=1e-4)
+
+
+@given(VALUES, NAMES, NAMES)
+def test_a_conversion_there_and_back_gives_the_value_again(value: float, a: str, b: str) -> None:
+    there = convert_value(value, a, b)
+    if there:
+        assert convert_value(there[0], b, a)[0] == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+@given(NAMES, NAMES)
+def test_only_units_of_one_dimension_convert_and_money_never_does(a: str, b: str) -> None:
+    one, two = UNITS[a].dimension, UNITS[b].dimension
+    assert bool(convert_value(1.0, a, b)) == (one == two and one not in ("money", "share"))
+
+
+def test_bytes_are_counted_in_thousands_and_in_1024s() -> None:
+    assert set(convert_value(2.0, "GB", "MB")) == {2000.0, 2048.0}

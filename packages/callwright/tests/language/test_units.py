@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from callwright.grounding.units import UNITS
+from callwright.language.quantities import UNITS
 
 IN_PINT = {
     "m": "m", "km": "km", "cm": "cm", "mm": "mm", "mi": "mile", "nmi": "nautical_mile", "ft": "foot",

@@ -18,8 +18,8 @@ from callwright.grounding.claims import Claims, Mention
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.matching import same_moment, same_number
 from callwright.grounding.quantity import Moment, Number, is_overlapping
-from callwright.grounding.units import UNITS, convert_value
 from callwright.grounding.words import all_concepts
+from callwright.language.quantities import UNITS, convert_value
 from callwright.language.tokens import key_tokens, squash_text
 
 _CANDIDATES = 24

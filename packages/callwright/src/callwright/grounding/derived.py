@@ -20,9 +20,10 @@ from callwright.grounding.matching import is_close
 from callwright.grounding.parts import iter_parts
 from callwright.grounding.quantity import Moment, Number, date_of
 from callwright.grounding.totals import COLUMN, is_announced, iter_comparisons, iter_totals
-from callwright.grounding.units import UNITS, convert_value, is_same_unit
+from callwright.grounding.units import is_same_unit
 from callwright.language import ENGLISH
 from callwright.language.pack import pack
+from callwright.language.quantities import UNITS, convert_value
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from callwright.grounding.units import ALIASES, KEY_UNITS, TAIL_UNITS, UNITS
+from callwright.grounding.units import ALIASES, KEY_UNITS, TAIL_UNITS
 from callwright.grounding.words import all_concepts, find_concepts, stem_word
 from callwright.language import ENGLISH
+from callwright.language.quantities import UNITS
 from callwright.language.tokens import fold_text, key_tokens
 
 _SQUARE = ENGLISH.words("units_written.square")

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from callwright.grounding.clocks import find_clocks
 from callwright.grounding.quantity import (
     MOST,
     Moment,
@@ -19,11 +18,12 @@ from callwright.grounding.quantity import (
     is_overlapping,
     join_parts,
 )
-from callwright.grounding.units import UNITS
+from callwright.language.clocks import find_clocks
 from callwright.language.detect import language_of
 from callwright.language.number_words import number_languages
 from callwright.language.pack import PACKS, pack
 from callwright.language.protocol import LanguagePack, WrittenNumber
+from callwright.language.quantities import UNITS
 from callwright.language.tokens import blank_unparted, holds_unparted
 
 _MEASURED = ("time", "years", "length")  # what one sign may count; 节 is more than a knot
@@ -118,7 +118,8 @@ def moments_in(text: str, language: str = "") -> list[Moment]:
     dates = (date for one in readers for date in one.dates(text)[:MOST])
     named = [Moment(d.span, d.year, d.month, d.day) for d in dates]
     spoken = codes if is_known else number_languages(text)
-    said = (moment for code in spoken for moment in find_clocks(text, code))
+    clocks = (clock for code in spoken for clock in find_clocks(text, code))
+    said = (Moment(c.span, hour=c.hour, minute=c.minute, either=c.either) for c in clocks)
     told = sorted([*plain, *said], key=lambda m: (m.span[0], -m.span[1]))
     return _keep_apart([*named, *told] if is_known else [*told, *named])[:MOST]
 

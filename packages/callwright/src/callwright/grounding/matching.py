@@ -11,18 +11,11 @@ from functools import lru_cache
 from callwright.grounding.facts import Facts, Figure
 from callwright.grounding.fields import MINOR
 from callwright.grounding.quantity import Moment, Number, shift_to_offset, weekday_of
-from callwright.grounding.units import (
-    ALIASES,
-    CENT,
-    UNITS,
-    convert_value,
-    is_same_unit,
-    list_readings,
-    list_related_units,
-)
+from callwright.grounding.units import ALIASES, is_same_unit, list_readings, list_related_units
 from callwright.grounding.words import all_concepts
 from callwright.language import ENGLISH
 from callwright.language.pack import pack
+from callwright.language.quantities import CENT, UNITS, convert_value
 from callwright.language.tokens import key_tokens
 from callwright.nouns.thresholds import threshold
 

@@ -15,7 +15,7 @@ from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import REST
 from callwright.grounding.quantity import Number
-from callwright.grounding.units import UNITS, convert_value
+from callwright.language.quantities import UNITS, convert_value
 
 _RECORDS = 40
 _FIELDS = 16

@@ -11,8 +11,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from callwright.grounding.units import ALIASES, UNITS
+from callwright.grounding.units import ALIASES
 from callwright.language import ENGLISH
+from callwright.language.quantities import UNITS
 
 Span = tuple[int, int]
 

@@ -17,7 +17,8 @@ from callwright.grounding.claims import Claims
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import AVERAGE, DIFFERENCE, EACH, REST, SUM
 from callwright.grounding.quantity import Number
-from callwright.grounding.units import convert_value, is_same_unit
+from callwright.grounding.units import is_same_unit
+from callwright.language.quantities import convert_value
 
 COLUMN = 4000
 _COLUMNS = 2000

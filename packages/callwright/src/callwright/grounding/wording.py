@@ -11,8 +11,8 @@ from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.grounding_result import NOBODY_SAYS, GroundingResult
 from callwright.grounding.lexicon import EXTREMES, JUDGEMENT, LIMITATION, REST
 from callwright.grounding.quantity import Moment, moment_order
-from callwright.grounding.units import UNITS
 from callwright.grounding.words import find_concepts, stem_word
+from callwright.language.quantities import UNITS
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
 

@@ -69,6 +69,8 @@ class NumberWords:
         beginnings = "number_words_more.word_beginnings"
         self._least = self._vocabulary.table(beginnings)["least"] if has(beginnings) else 0
         self._signs = self._build_signs() if has("number_words_more.signs") else None
+        multiples = "number_words_more.multiples"  # of a language without spaces: not one sign
+        self._multiples = self._vocabulary.table(multiples) if has(multiples) else {}
 
     def read(self, text: str) -> frozenset[float]:
         """Every number that a text says in words. A "one" by itself is left out: it is the article of
@@ -77,6 +79,7 @@ class NumberWords:
         folded = fold_text(text)
         runs = self._iter_signs(folded) if self._signs else self._iter_words(folded)
         found = {value for run in runs for value in _read_run(run)}
+        found |= {float(value) for said, value in self._multiples.items() if said in folded}
         return frozenset(found | {2.0}) if self._says_two(folded) else frozenset(found)
 
     def read_groups(self, text: str) -> frozenset[float]:
@@ -85,6 +88,10 @@ class NumberWords:
         words = folded if self._signs else _TOKEN.findall(folded)
         found = (part for word in words for part in self._parts.get(word, ()))
         return frozenset(part.value for part in found if part.kind == "group")
+
+    def says_one(self, word: str) -> bool:
+        """Return True if a word by itself is one, which :meth:`read` leaves out."""
+        return [part.value for part in self._read_word(fold_text(word))] == [1.0]
 
     def _says_two(self, folded: str) -> bool:
         """Return True if a word that is no number has the ending of two."""
@@ -107,9 +114,9 @@ class NumberWords:
         by_kind: dict[str, str] = {"number": "", "scale": "", "group": ""}
         for sign, (part,) in self._parts.items():
             by_kind[part.kind] += re.escape(sign)
+        signs, behind = by_kind["number"] + by_kind["scale"], by_kind["scale"] + by_kind["group"]
         return re.compile(
-            rf"(?:\d+(?:[.,]\d+)*(?=[{by_kind['scale']}])|[{by_kind['number']}{by_kind['scale']}])"
-            rf"[{by_kind['number']}{by_kind['scale']}]*[{by_kind['group']}]?"
+            rf"(?:\d+(?:[.,]\d+)*(?=[{behind}])|[{signs}])[{signs}]*[{by_kind['group']}]?"
         )
 
     def _iter_signs(self, text: str) -> Iterator[list[Part]]:

@@ -13,7 +13,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import product
-from math import log
 from typing import Any, NamedTuple
 
 from callwright.language import ENGLISH
@@ -65,6 +64,27 @@ UNITS = {
 }
 
 
+_BINARY = {"KB": 1024.0, "MB": 1024.0**2, "GB": 1024.0**3, "TB": 1024.0**4}
+
+
+def convert_value(value: float, source: str, target: str) -> tuple[float, ...]:
+    """``value`` in ``source`` expressed in ``target``; empty where no conversion exists (money
+    included). A kilobyte has 1,000 or 1,024 bytes.
+    """
+    a, b = UNITS.get(source), UNITS.get(target)
+    if a is None or b is None or a.dimension != b.dimension or a.dimension in ("money", "share"):
+        return ()
+    found = [(value * a.factor + a.offset - b.offset) / b.factor]
+    if "hp" in (source, target):  # metric and mechanical horsepower go by one name
+        found.append(
+            found[0] * (735.49875 / 745.699872 if target == "hp" else 745.699872 / 735.49875)
+        )
+    if a.dimension == "data":
+        low, high = _BINARY.get(source, a.factor), _BINARY.get(target, b.factor)
+        found.append(value * low / high)
+    return tuple(found)
+
+
 class Quantity(NamedTuple):
     """``counts``: the numbers that may be meant; ``unit``: our name of their unit."""
 
@@ -72,17 +92,9 @@ class Quantity(NamedTuple):
     unit: str
 
     def convert(self, unit: str) -> Iterator[float]:
-        """Yield the numbers in another unit of the same dimension; none where there is none. A
-        kilobyte has 1,000 or 1,024 bytes.
-        """
-        source, target = UNITS[self.unit], UNITS[unit]
-        if source.dimension != target.dimension or source.dimension in ("money", "share"):
-            return
+        """Yield the numbers in another unit of the same dimension; none where there is none."""
         for count in self.counts:
-            yield (count * source.factor + source.offset - target.offset) / target.factor
-            if source.dimension == "data":
-                steps = round(log(source.factor / target.factor, 1_000))
-                yield count * 1_024.0**steps
+            yield from convert_value(count, self.unit, unit)
 
 
 @lru_cache(maxsize=1_024)
