@@ -213,6 +213,68 @@ def test_the_total_of_the_calls_own_items_is_known_as_far_as_they_are() -> None:
     assert held(542.1, first=77.7) == ["/items/0/price", "/total"]
 
 
+@pytest.mark.parametrize(
+    ("said", "hour", "minute"),
+    [
+        ("Set the alarm to half past six, please.", 6, 30),
+        ("Set the alarm for a quarter to four, please.", 3, 45),
+        ("Stell den Wecker bitte auf halb sieben.", 6, 30),
+        ("Stell den Wecker bitte auf Viertel nach drei.", 3, 15),
+        ("Pon el despertador a las seis y media, por favor.", 6, 30),
+        ("请把闹钟设在三点一刻。", 3, 15),
+        ("اضبط المنبه على السادسة والنصف من فضلك.", 6, 30),
+    ],
+)
+def test_a_time_in_words_gives_its_hour_and_its_minute(said: str, hour: int, minute: int) -> None:
+    assert not is_held("hour", hour, said)
+    assert not is_held("hour", hour + 12, said)
+    assert not is_held("minute", minute, said)
+    assert is_held("minute", minute + 7, said)
+    time: JsonObject = {"type": "string", "format": "time"}
+    call = {"at": f"{hour:02}:{minute:02}"}
+    known = ProvenanceIndex(said)
+    assert not find_inventions(call, tool("at", time), known, [said])
+    wrong = {"at": f"{hour:02}:{minute - 5:02}"}
+    assert find_inventions(wrong, tool("at", time), known, [said])
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("Double the quantity of my order, please.", 24),
+        ("Halve the quantity of my order, please.", 6),
+        ("Verdopple bitte die Menge, die ich für das Büro bestellt habe.", 24),
+        ("Ich möchte doppelt so viele wie in der letzten Bestellung.", 24),
+        ("Duplica la cantidad del pedido, por favor.", 24),
+        ("请把订单的数量翻倍。", 24),
+        ("请订购上次的两倍。", 24),
+        ("请把订单的数量减半。", 6),
+        ("ضاعف كمية الطلب من فضلك.", 24),
+    ],
+)
+def test_a_multiple_of_a_result_is_known_where_it_was_named(said: str, value: int) -> None:
+    assert not is_held("quantity", value, said, {"quantity": 12})
+    assert is_held("quantity", 60, said, {"quantity": 12})
+    assert is_held("quantity", value, said.partition(" ")[2] or "请改订单。", {"quantity": 15})
+
+
+@pytest.mark.parametrize(
+    ("said", "people"),
+    [
+        ("Book a table for 3 couples at Roma.", 6),
+        ("A table for me, my wife and our two kids, please.", 4),
+        ("Einen Tisch für mich, meine Frau und unsere zwei Kinder bitte.", 4),
+        ("Una mesa para mí, mi mujer y nuestros dos hijos, por favor.", 4),
+        ("请为我、我太太和我们的两个孩子订一张桌子。", 4),
+        ("请为3对夫妻订一张桌子。", 6),
+        ("احجز طاولة لي ولزوجتي من فضلك.", 2),
+    ],
+)
+def test_people_who_are_listed_are_counted(said: str, people: int) -> None:
+    assert not is_held("people", people, said)
+    assert is_held("people", people + 5, said)
+
+
 def test_a_part_of_a_range_is_known_by_its_end() -> None:
     volume = {"type": "integer", "minimum": 0, "maximum": 80}
     assert not is_held("volume", 40, "Set the volume to half please.", part=volume)

@@ -6,7 +6,13 @@ import pytest
 
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import Json, Message, ToolResult
-from callwright.repair.provenance.sources import Leaf, ProvenanceIndex, fold_text, squash_text
+from callwright.repair.provenance.sources import (
+    Leaf,
+    ProvenanceIndex,
+    find_told_clocks,
+    fold_text,
+    squash_text,
+)
 
 
 def result(content: Json, **fields: object) -> ToolResult:
@@ -111,7 +117,7 @@ def test_texts_are_read_after_a_change_and_searched() -> None:
     plain = known.reword(lambda text: text.replace("50", "").replace("70", "80"))
     assert not plain.holds(50)
     assert plain.holds(80)
-    assert plain.said_texts == ["", "Pay  to Ann."]
+    assert plain.said_texts == ["Pay  to Ann."]
     assert known.has_match(re.compile("ann"))
     assert not known.has_match(re.compile("bob"))
 
@@ -261,3 +267,30 @@ def test_the_first_of_a_list_of_wishes_is_no_number() -> None:
     listed = ProvenanceIndex("Two things. First, add 7 and 3. Second, the sine of 5.")
     assert [listed.holds(n) for n in (1, 2, 3, 5, 7)] == [False, True, True, True, True]
     assert ProvenanceIndex("First, the first 3 results.").holds(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "clock"),
+    [
+        ("Set the alarm to half past six, please.", "6:30"),
+        ("Stell den Wecker bitte auf Viertel nach drei.", "3:15"),
+        ("Pon el despertador a las cuatro menos cuarto.", "3:45"),
+        ("请把闹钟设在六点半。", "6:30"),
+        ("اضبط المنبه على السادسة والنصف من فضلك.", "6:30"),
+    ],
+)
+def test_a_time_of_day_in_words_is_held_in_figures(text: str, clock: str) -> None:
+    assert clock in ProvenanceIndex(text).texts
+    assert clock not in ProvenanceIndex("").texts
+    (told,) = find_told_clocks(text)
+    assert text[slice(*told.span)] in text
+
+
+def test_what_results_were_asked_with_is_known_as_they_come() -> None:
+    known = ProvenanceIndex("Cancel it.", results=[ToolResult("r1", "get", {"id": "C-1"}, {})])
+    assert known.was_asked_with("c-1")
+    assert not known.was_asked_with("C-2")
+    known.add_result(ToolResult("r2", "get", {"of": [{"id": "C-2"}, 7]}, {}))
+    assert known.was_asked_with("C-2")
+    assert known.was_asked_with(7)
+    assert not known.without({"r2"}).was_asked_with("C-2")

@@ -68,3 +68,14 @@ def test_what_the_request_or_a_reference_answers_is_not_looked_for_in_the_result
 def test_it_has_no_attributes_that_sources_have_not() -> None:
     with pytest.raises(AttributeError):
         _ = Upstream(ProvenanceIndex(), list).nothing
+
+
+def test_what_calls_were_made_with_is_known_before_their_results_are_read() -> None:
+    known = Upstream(
+        ProvenanceIndex("Pay it."), lambda: [ToolResult("r1", "get", {"id": "B-1"}, {"sum": 5})]
+    )
+    assert known.was_asked_with("b-1")
+    assert not known.was_asked_with("B-2")
+    assert "leaves" not in known.__dict__
+    assert known.holds(5)
+    assert known.was_asked_with("B-1")

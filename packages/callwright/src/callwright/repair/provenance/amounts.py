@@ -20,7 +20,8 @@ from operator import mul
 
 from callwright.language import ENGLISH
 from callwright.language.detect import language_of
-from callwright.language.number_words import number_languages, read_number_words
+from callwright.language.listings import count_listed
+from callwright.language.number_words import number_languages
 from callwright.language.pack import PACKS, pack, pack_of
 from callwright.language.phrases import WITHOUT_SPACES
 from callwright.language.protocol import WrittenNumber
@@ -36,7 +37,7 @@ from callwright.language.tokens import fold_text, split_identifier, with_ascii_d
 from callwright.nouns.types import Json, JsonObject, Tool, is_number
 from callwright.repair.provenance.grounding import examples_in
 from callwright.repair.provenance.readable import list_languages
-from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.sources import ProvenanceIndex, find_told_clocks
 from callwright.repair.provenance.unsaid_days import speaks_of_days
 from callwright.schema.compiled import Node
 
@@ -70,7 +71,6 @@ _LIMIT = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w,]|\.\d)")
 _FIGURE = re.compile(r"(?<![A-Za-z0-9_.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![A-Za-z0-9_]|[.,]\d)")
 _AFTERNOON = re.compile(r"\d\s?p\.?m\b")
 _WORD = re.compile(r"[^\W\d_]+")
-_ITEM = r"[,،]\s*[^\s,،.;]+(?:\s[^\s,،.;]+){0,2}"
 
 
 class Amounts:
@@ -147,7 +147,7 @@ class Amounts:
     def drop_dates(self, *, dates: bool = False, clocks: bool = False) -> ProvenanceIndex:
         """The sources without full dates and times of day, where these are not kept."""
         kept = dates, clocks
-        if all(kept):
+        if all(kept) and not any(map(find_told_clocks, self._said_texts)):
             return self._sources
         if kept not in self._plain:
             self._plain[kept] = self._sources.reword(lambda text: self._blank(text, *kept))
@@ -155,8 +155,11 @@ class Amounts:
 
     def _blank(self, text: str, dates: bool, clocks: bool) -> str:
         """The text without its full dates and times of day. Of others than the user a date without
-        its year goes too: they do not order on "May 5".
+        its year goes too: they do not order on "May 5". Times of day in words stand beside it in
+        figures.
         """
+        for start, end in (told.span for told in find_told_clocks(text)):
+            text = text[:start] + " " * (end - start) + text[end:]
         if not dates and _YEAR.search(text):
             text = DAY.sub(" ", text)
         if not dates and text in self._said_texts:
@@ -310,18 +313,9 @@ class Amounts:
 
     def _iter_listed(self) -> Iterator[float]:
         """Yield how many things the last message lists: "Ann, Bob and Carl", "me and two"."""
-        text = self._said[-1] if self._said else ""
-        language = pack_of(text) or pack("en")
-        joiners = language.joiners if language is not None else ()
-        joiner = rf"\s+(?:{'|'.join(map(re.escape, joiners))})\s+" if joiners else "(?!)"
-        if language is not None and language.code == "en":
-            joiner = ENGLISH.expression("conversation.and")
-        for found in re.finditer(rf"((?:{_ITEM}){{0,{_FEW}}}){joiner}(\w+)", text):
-            listed = len(re.findall("[,،]", found[1]))
-            yield from (listed + 2.0,) if listed else ()
-            figures = {float(found[2])} if found[2].isdecimal() else set()
-            numbers = read_number_words(found[2], self._codes(text)) | figures
-            yield from (listed + 1 + n for n in numbers if n <= _FEW)
+        last = self._said[-1] if self._said else ""
+        for code in self._codes(last):
+            yield from count_listed(last, code)
 
     @cached_property
     def _own_totals(self) -> tuple[float, ...]:

@@ -71,11 +71,19 @@ def spell_pattern(squashed: str) -> re.Pattern[str]:
     return re.compile(first + written + (r"(?!\d)" if squashed[-1].isdigit() else ""))
 
 
+def fold_arguments(arguments: JsonObject) -> set[Json]:
+    """The scalars of a call's arguments, at any depth, without case."""
+    return {*map(fold_case, iter_scalars(arguments))}
+
+
 def has_argument(arguments: JsonObject, value: Json) -> bool:
     """Return True if a scalar is one of a call's arguments, at any depth, but for case."""
-    wanted = value.casefold() if isinstance(value, str) else value
-    found = iter_scalars(arguments)
-    return any((one.casefold() if isinstance(one, str) else one) == wanted for one in found)
+    return fold_case(value) in map(fold_case, iter_scalars(arguments))
+
+
+def fold_case(value: Json) -> Json:
+    """A text without case; any other value as it is."""
+    return value.casefold() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

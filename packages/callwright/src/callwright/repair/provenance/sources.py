@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from callwright.jsontext import parse_tool_text
 from callwright.language import ENGLISH
+from callwright.language.clocks import Clock, find_clocks
 from callwright.language.detect import language_of
 from callwright.language.number_words import (
     number_languages,
@@ -21,9 +22,11 @@ from callwright.language.tokens import (
     squash_text,
     with_ascii_digits,
 )
+from callwright.nouns.memo import cache_by_text
 from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
 from callwright.repair.provenance.echoes import (
-    has_argument,
+    fold_arguments,
+    fold_case,
     spell_pattern,
     strip_echoes,
     tell_failure,
@@ -91,6 +94,8 @@ class ProvenanceIndex:
         self._squash: list[str] = []
         self._word_set: set[str] = set()
         self._number_set: set[float] = set()
+        self._asked_set: set[Json] = set()  # the arguments of the first _asked results
+        self._asked = 0
         self._bare: tuple[tuple[int, int], ProvenanceIndex] | None = None
         self._worded = self._numbered = 0  # how many texts those two hold
         self.add_text(query)
@@ -114,9 +119,11 @@ class ProvenanceIndex:
         return twin
 
     def add_text(self, text: str) -> None:
-        """Add something that was said."""
+        """Add something that was said, and in figures the times of day in its words."""
         self._said.append(text)
         self._keep(text)
+        for clock in find_told_clocks(text):
+            self._keep(f"{clock.hour}:{clock.minute:02}")
 
     def without(self, results: Container[str]) -> ProvenanceIndex:
         """The same sources as if the results of these ids had never come."""
@@ -145,14 +152,18 @@ class ProvenanceIndex:
 
     def reword(self, change: Callable[[str], str]) -> ProvenanceIndex:
         """The same texts after a change, without the places of results."""
-        made = ProvenanceIndex("", map(change, self._said))
+        made = ProvenanceIndex()
+        made._said = [*map(change, self._said)]
         for text in self._texts:
             made._keep(change(text))
         return made
 
     def was_asked_with(self, value: Json) -> bool:
         """Return True if a call that has a result was made with this scalar."""
-        return any(has_argument(result.arguments, value) for result in self.results)
+        for result in self.results[self._asked :]:
+            self._asked_set |= fold_arguments(result.arguments)
+        self._asked = len(self.results)
+        return fold_case(value) in self._asked_set
 
     def _keep(self, text: str) -> None:
         if text and text not in self._known:
@@ -401,6 +412,17 @@ class ProvenanceIndex:
         )
         days = {str(day.day), f"{day.day}st", f"{day.day}nd", f"{day.day}rd", f"{day.day}th"}
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
+
+
+@cache_by_text(most=4_096, longest=1_024)
+def find_told_clocks(text: str) -> tuple[Clock, ...]:
+    """The times of day with minutes that a text tells in words, in order: "half past six". A whole
+    hour is no more than its number.
+    """
+    codes = number_languages(text)
+    found = [clock for code in codes for clock in find_clocks(text[:_LONGEST_SPELLED], code)]
+    told = (clock for clock in found if clock.minute and ":" not in text[slice(*clock.span)])
+    return tuple(sorted(told))
 
 
 def _fold(text: str) -> str:

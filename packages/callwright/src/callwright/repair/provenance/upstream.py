@@ -32,6 +32,7 @@ class Upstream(ProvenanceIndex):
         self.days_known = before.days_known
         self.today = before.today
         self._before = before
+        self._asked_set, self._asked = set(), 0
         self._upstream = upstream
         self._taken = {value for value in taken if not isinstance(value, dict | list)}
 
