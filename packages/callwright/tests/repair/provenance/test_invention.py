@@ -569,3 +569,31 @@ def test_the_hour_of_another_time_is_not_said(
     said: str, value: str, listed: str, is_held: bool
 ) -> None:
     assert bool(found(value, CLOCK, said, *([{"time": listed}] if listed else []))) == is_held
+
+
+@pytest.mark.parametrize(
+    ("said", "is_held"),
+    [
+        ("Add a reminder about the plants.", True),
+        ("Add a reminder about the plants for tonight.", False),
+        ("Erinnere mich an die Pflanzen, bitte.", True),
+        ("Erinnere mich um acht an die Pflanzen, bitte.", False),
+        ("Recuérdame que riegue las plantas.", True),
+        ("Recuérdame a las ocho que riegue las plantas.", False),
+        ("提醒我浇花。", True),
+        ("今晚提醒我浇花。", False),
+        ("ذكرني بسقي النباتات.", True),
+        ("ذكرني اليوم بسقي النباتات.", False),
+    ],
+)
+def test_today_is_held_in_a_write_only_where_somebody_spoke_of_a_time(
+    said: str, is_held: bool
+) -> None:
+    schema = {"type": "object", "properties": {"date": DATE}, "required": ["date"]}
+    known = ProvenanceIndex(said, [Message("system", "Today is Thursday, 2026-03-12.")])
+    call = {"date": "2026-03-12"}
+    for effects, judged in ((WRITE, is_held), (READ, False)):
+        made = find_inventions(call, Tool("remind", "", schema, effects=effects), known, [said])
+        assert bool(made) is judged
+    log = Tool("log_run", "Logs a run.", schema, effects=WRITE)
+    assert not find_inventions(call, log, known, [said])

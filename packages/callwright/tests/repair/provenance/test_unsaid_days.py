@@ -283,3 +283,131 @@ def test_a_time_may_be_told_by_a_clock_a_word_or_the_documentation() -> None:
     assert not time_unsaid(said, "At 9 if it is not given.")
     assert not time_unsaid(said, "The next free one.")
     assert not time_unsaid("Wpisz spotkanie na jutro do kalendarza.")
+
+
+REMINDER = "Add a reminder. The day, YYYY-MM-DD"
+AHEAD = [
+    REMINDER,
+    "Create an event in the calendar.",
+    "Book a table at a restaurant.",
+    "Add a task. due date",
+    "Trägt einen Termin in den Kalender ein.",
+    "Añade un recordatorio.",
+    "添加一条提醒。",
+    "يضيف تذكيرا.",
+]
+STAMPED = [
+    "Log a run.",
+    "Record an expense.",
+    "Transfer money to a person.",
+    "Create an invoice. due date",
+    "Track an event.",
+    "Check in a guest at the front desk.",
+    "Order a taxi.",
+    "Trägt eine Ausgabe ins Haushaltsbuch ein.",
+    "Registra un evento.",
+    "记录一次活动。",
+    "يسجل موعدا.",
+    "Add a reminder. Today, unless given.",
+]
+NOT_TODAY = [
+    "Add a reminder about the plants.",
+    "Add a reminder to renew the insurance.",
+    "Book a table at Roma for 4 people.",
+    "Please reserve a table for two with a view.",
+    "Put a meeting with Ann in the calendar.",
+    "Erinnere mich an die Pflanzen, bitte.",
+    "Buche bitte einen Tisch im Roma mit Blick auf den Hafen.",
+    "Leg bitte eine Aufgabe an: neue Filter kaufen.",
+    "Ich hätte gern einen Tisch für vier Personen.",
+    "Añade un recordatorio sobre las plantas, por favor.",
+    "Recuérdame que riegue las plantas.",
+    "Quiero una mesa de cuatro personas en el Roma.",
+    "添加一个关于植物的提醒。",
+    "提醒我给银行打电话。",
+    "我想订一张四人桌。",
+    "أضف تذكيرا بالنباتات.",
+    "ذكرني بالاتصال بالبنك.",
+    "احجز طاولة في مطعم روما على الشرفة.",
+]
+TODAY_MEANT = [
+    "Book a table at Roma tonight for four.",
+    "Remind me at 6 to call mom.",
+    "Remind me at six to take the pizza out.",
+    "Remind me in 20 minutes to check the oven.",
+    "Set an alarm for 6.",
+    "Dinner for two at Roma, 8ish.",
+    "Put in my calendar that I watered the plants.",
+    "Get us a table, we are waiting outside.",
+    "Block my calendar, I'm sick.",
+    "Remind me to lock the door before I go to bed.",
+    "Add a task: return the parcel by close of business.",
+    "Ich brauche jetzt einen Tisch im Roma.",
+    "Erinnere mich um acht an die Wäsche.",
+    "Erinner mich in zehn Minuten an den Ofen.",
+    "Tisch für zwei im Roma, halb acht bitte.",
+    "Trag für 17 Uhr ein Treffen mit Ben ein.",
+    "Trag ein, dass ich beim Zahnarzt war.",
+    "Erinnere mich nachher daran, die Katze zu füttern.",
+    "Recuérdame a las seis que llame a mi madre.",
+    "Avísame en media hora para apagar el horno.",
+    "Mesa para dos en el Roma a eso de las nueve.",
+    "Apunta en el calendario que he regado las plantas.",
+    "Estamos llegando al Roma, pide una mesa.",
+    "六点提醒我给妈妈打电话。",
+    "二十分钟后提醒我关火。",
+    "待会儿提醒我收衣服。",
+    "睡觉前提醒我锁门。",
+    "在日历里记下我给植物浇过水了。",
+    "新任务：下班前把报告发给老板。",
+    "ذكرني في السادسة أن أتصل بأمي.",
+    "ذكرني بعد عشرين دقيقة أن أطفئ الفرن.",
+    "احجز طاولة الليلة في مطعم روما.",
+    "أضف إلى التقويم أنني سقيت النباتات.",
+    "Przypomnij mi o roślinach.",  # cannot be read
+]
+
+
+@pytest.mark.parametrize("said", NOT_TODAY)
+def test_today_is_unsaid_of_what_is_to_come_where_nobody_spoke_of_a_day(said: str) -> None:
+    assert unsaid([said]).is_unsaid(TODAY, REMINDER)
+    assert unsaid([said], system="Help.", today=TODAY).is_unsaid(TODAY, REMINDER)
+    assert not unsaid([said], system="Help.").is_unsaid(TODAY, REMINDER)
+
+
+@pytest.mark.parametrize(
+    "said", [*TODAY_MEANT, *UNREAD, *(one for one in SOME_DAY if " in 3 " not in one)]
+)
+def test_a_time_a_word_for_now_and_what_was_done_mean_today(said: str) -> None:
+    assert not unsaid([said]).is_unsaid(TODAY, REMINDER)
+
+
+def test_only_what_is_to_come_has_a_day_of_its_own() -> None:
+    said = ["Please do it with the plants for Ann."]
+    assert all(unsaid(said).is_unsaid(TODAY, about) for about in AHEAD)
+    assert not any(unsaid(said).is_unsaid(TODAY, about) for about in STAMPED)
+    assert unsaid(said).is_unsaid(TODAY, "Add an entry.", "add entry due date")
+    assert not unsaid(said).is_unsaid(TODAY, "Add an entry.")
+
+
+def test_whoever_speaks_of_a_day_or_a_result_gives_today() -> None:
+    said = ["Add a reminder about the plants.", "Please do it, and tell Ann of it."]
+    reply = (Message("assistant", "Shall I set it for today?"),)
+    assert unsaid(said).is_unsaid(TODAY, REMINDER)
+    assert not unsaid(said, reply).is_unsaid(TODAY, REMINDER)
+    assert not unsaid(said, results=({"free": "2026-11-23"},)).is_unsaid(TODAY, REMINDER)
+    assert not unsaid([f"{said[0]} 2026-11-23"]).is_unsaid(TODAY, REMINDER)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "Heute ist Montag, der 23. November 2026. Hilf im Haushalt.",
+        "Hoy es lunes, 23 de noviembre de 2026. Ayudas en casa.",
+        "今天是2026年11月23日。你是家庭助手。",
+        "اليوم هو الاثنين 2026-11-23. أنت مساعد في المنزل.",
+    ],
+)
+def test_today_is_told_in_five_languages(system: str) -> None:
+    assert find_todays([system]) == {TODAY}
+    assert unsaid([NOT_TODAY[0]], system=system).is_unsaid(TODAY, REMINDER)

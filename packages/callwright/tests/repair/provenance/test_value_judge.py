@@ -108,7 +108,7 @@ def test_a_day_of_which_nobody_spoke_is_no_value_of_a_declared_write() -> None:
         tool = Tool("book", "Books a table.", {"properties": {"x": part}}, effects=effects)
         judge = ValueJudge(known, [said], tool=tool)
         assert judge.holds("x", "2026-11-24", node(part)) is not is_held
-        assert judge.holds("x", "2026-11-23", node(part))
+        assert judge.holds("x", "2026-11-23", node(part)) is not is_held
         assert not judge.holds("x", "2031-07-04", node(part))  # the 4 of "4 people"
 
 

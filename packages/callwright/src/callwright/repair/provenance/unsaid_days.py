@@ -28,7 +28,8 @@ _A_YEAR = 366
 _A_WEEK = 7
 _LEAST_SAID = 3  # letters of a day's or a month's name
 _LEAST_NAME = 4  # in texts that are not the user's: "may" and "sun" are words
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|[\n。！？；]")
+# not behind the number of a day: "der 12. März"
+_SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!\s\d\.)(?<!\s\d\d\.)\s+|[\n。！？；]")
 _DAY = ENGLISH.pattern("calendar.day")
 _ISO_DAY = re.compile(r"(?<!\d)\d{4}-?\d\d-?\d\d")
 _PAIR = re.compile(r"(?<![\d.,])(\d{1,2})[./-](\d{1,2})(?!\d)")
@@ -56,11 +57,15 @@ class UnsaidDays:
         today = {sources.today} if sources.today is not None else set()
         self._spoken = frozenset(spoken) | today
 
-    def is_unsaid(self, day: date, about: str) -> bool:
-        """Return True if today is known and is another day, and nothing that was said or came back
-        could mean any day. ``about``: what the tool's documentation says, which may give one.
+    def is_unsaid(self, day: date, about: str, names: str = "") -> bool:
+        """Return True if today is known, and nothing that was said or came back could mean any day.
+        ``about``: what the tool's documentation says, which may give one; ``names``: those of tool
+        and parameter. Today is unsaid only of what is to come, as they tell: a run, a payment or an
+        invoice has it without a word.
         """
-        if not self._todays or self._days - self._todays or day in self._todays:
+        if not self._todays or self._days - self._todays:
+            return False
+        if day in self._todays and not self._is_ahead(f"{names} {about}"):
             return False
         return self._is_read and not (
             any(map(_may_mean_day, self._said, self._languages))
@@ -156,6 +161,20 @@ class UnsaidDays:
         today = self._sources.today
         return found | {today} if today is not None else found
 
+    def _is_ahead(self, about: str) -> bool:
+        """Return True if a documentation speaks of what is to come and of nothing that is stamped
+        with its day, and the user tells nothing that was done.
+        """
+        is_stamped = any(_says_any(entry, about, PACKS) for entry in ("stamped", "says_today"))
+        return (
+            _says_any("ahead", about, PACKS)
+            and not is_stamped
+            and not any(
+                _says_any("done", text, _list_codes(code))
+                for text, code in zip(self._said, self._languages, strict=True)
+            )
+        )
+
     def _leads_to(self, day: date) -> bool:
         """Return True if a number is that of the day, or counts days or weeks from today to it."""
         texts = (*self._said, *self._instructions, *self._replies, *self._results)
@@ -179,7 +198,8 @@ def find_todays(texts: Iterable[str]) -> frozenset[date]:
 
 def _find_days(text: str) -> Iterator[date]:
     matches = chain(_ISO_DAY.finditer(text), _DAY.finditer(text))
-    found = (calendar_day(match[0]) for match in matches)
+    written = (one.to_date() for language in _list_packs() for one in language.dates(text))
+    found = chain((calendar_day(match[0]) for match in matches), written)
     return (day for day in found if day is not None)
 
 

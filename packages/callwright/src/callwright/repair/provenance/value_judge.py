@@ -119,7 +119,7 @@ class ValueJudge:
             return not is_judged or self._number(float(value), key, node)
         if not isinstance(value, str) or not value:
             return True
-        if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(value, node)):
+        if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(key, value, node)):
             return False
         if role in _DAYS and self._is_unsaid_time(value, node):
             return False
@@ -221,7 +221,7 @@ class ValueJudge:
         tool = self._tool if value > _IN_WORDS else None
         return value.is_integer() and not can_read_numbers(self._said, tool)
 
-    def _is_unsaid_day(self, text: str, node: Node) -> bool:
+    def _is_unsaid_day(self, key: str, text: str, node: Node) -> bool:
         """Return True for a day that is certainly nobody's: a declared write has it and nobody
         spoke of a day, or it is years away from those that are known and only its number may be
         said.
@@ -229,10 +229,12 @@ class ValueJudge:
         day = calendar_day(text[:10])
         if day is None or self.find_meant_days() or self._find_named_day() is not None:
             return False
+        if self._tool is not None and self._is_declared_write():
+            names = " ".join((*split_identifier(self._tool.name), *split_identifier(key)))
+            if self._unsaid_days.is_unsaid(day, self._describe(node), names):
+                return True
         if day in self._known_days or self._sources.holds_whole(text):
             return False
-        if self._is_declared_write() and self._unsaid_days.is_unsaid(day, self._describe(node)):
-            return True
         return self._unsaid_days.is_too_far(day)
 
     def _is_unsaid_time(self, text: str, node: Node) -> bool:
