@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.nouns.errors import ConfigError
-from callwright.proxy.server.address import Upstream
+from callwright.proxy.server.address import Upstream, normalize_path
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,10 @@ def test_what_is_no_plain_address_is_refused_without_telling_secrets(url: str) -
     with pytest.raises(ConfigError) as caught:
         Upstream(url)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/chat", "/v1/chat/", "//v1///chat", "/V1/Chat", "/v1/ch%61t", "/v1%252Fchat"]
+)
+def test_paths_that_a_server_may_take_for_one_are_one(path: str) -> None:
+    assert normalize_path(path) == "/v1/chat"

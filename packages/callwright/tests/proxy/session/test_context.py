@@ -37,8 +37,8 @@ def test_tools_without_annotations_count_as_writing() -> None:
     assert tool.effects.may_write
 
 
-def test_what_offers_no_tools_or_wants_several_answers_is_not_read() -> None:
-    for more in ({"tools": []}, {"n": 2}, {"messages": "x"}, {"tools": [{"type": "web_search"}]}):
+def test_what_offers_no_tools_is_not_read() -> None:
+    for more in ({"tools": []}, {"messages": "x"}, {"tools": [{"type": "web_search"}]}):
         assert read_context({**body(), **more}, b"", Toolsets(), Settings()) is None
 
 

@@ -616,3 +616,17 @@ def test_every_call_for_the_client_is_cleared_or_was_refused_by_the_gate(native:
     assert first.cleared.arguments == first.call.arguments == PAID
     assert second.cleared is None, "it is passed through"
     assert made.violations, "and marked"
+
+
+def test_the_conversation_is_read_once_for_all_answers_to_a_request() -> None:
+    found = context(called("pay", PAID), came('{"paid": true}'))
+    for leave_out in (False, True, False):
+        found.leave_out = leave_out
+        guard.clear_calls(
+            found,
+            [ToolCall("", "pay", PAID)],
+            [found.toolset.gate.check(ToolCall("", "pay", PAID))],
+        )
+    facts = dict(found.known)
+    assert [one.judges_reads for one in facts.values()] == [False, True]
+    assert guard.Guard(found)._state() is facts[False]

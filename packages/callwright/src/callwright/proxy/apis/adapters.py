@@ -7,6 +7,7 @@ from typing import Protocol
 
 from callwright.nouns.types import JsonObject
 from callwright.proxy.apis.anthropic import Anthropic, count_tokens
+from callwright.proxy.apis.functions import Functions
 from callwright.proxy.apis.ollama import Ollama
 from callwright.proxy.apis.responses import Responses
 from callwright.proxy.session.answers.sse import COMMENT
@@ -63,6 +64,9 @@ FRONTS: dict[str, Front] = {
     "/responses": Responses(),
     "/api/chat": Ollama(),
 }
+
+OLDER: Front = Functions()
+"""The front of chat requests with functions in the place of tools, under their own paths."""
 
 ANSWERS: dict[str, Callable[[JsonObject], bytes]] = {"/v1/messages/count_tokens": count_tokens}
 """What the proxy answers itself."""

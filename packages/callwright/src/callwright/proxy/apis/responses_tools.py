@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.nouns.types import Json, JsonObject
-
-_FREE = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+from callwright.proxy.session.custom_tools import TEXT_INPUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def _convert_function(name: str, tool: Mapping[str, Any]) -> JsonObject:
             )
         return {
             "type": "function",
-            "function": {"name": name, "description": about, "parameters": _FREE},
+            "function": {"name": name, "description": about, "parameters": TEXT_INPUT},
         }
     function = {"name": name, "description": about, "parameters": tool.get("parameters") or {}}
     if tool.get("strict") is not None:

@@ -140,7 +140,7 @@ def whole_delta(document: Mapping[str, Any]) -> Delta:
     message = choice.get("message")
     message = message if isinstance(message, Mapping) else {}
     native = NativeCalls()
-    native.add_message_calls(message.get("tool_calls"))
+    native.add_message(message)
     return Delta(
         chat.content_text(message.get("content")),
         str(message.get("reasoning_content") or message.get("reasoning") or ""),

@@ -27,6 +27,15 @@ def refused_target(path: str, query: str) -> str:
     return ""
 
 
+def normalize_path(path: str) -> str:
+    """The path as the most lenient server reads it: decoded, in lower case, without repeated and
+    last slashes.
+    """
+    for _ in range(_ENCODINGS):
+        path = unquote(path, "latin-1")
+    return re.sub(r"/+", "/", path).rstrip("/").lower()
+
+
 class Upstream:
     """One OpenAI-compatible endpoint. ``url`` is its base with or without ``/v1``, as people have
     it.

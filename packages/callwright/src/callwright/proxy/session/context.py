@@ -21,7 +21,7 @@ from callwright.nouns.types import (
 )
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 from callwright.proxy.server.budget import Budget
-from callwright.proxy.session import history, ids
+from callwright.proxy.session import custom_tools, history, ids
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.media import holds_media
 from callwright.proxy.session.settings import GuardMode, Settings
@@ -34,6 +34,7 @@ from callwright.tools.overlay import Laid, Overlay, documented
 
 if TYPE_CHECKING:
     from callwright.agent.leading.early_calls import IntendedCall
+    from callwright.agent.safety.clear import ClearanceState
     from callwright.agent.safety.held_call import HeldCall
 
 _MOST_TOLD = 100  # clients may send ever other lists
@@ -160,7 +161,7 @@ class Toolsets:
         key = json_bytes(raw)
         found = self._known.get(key)
         if found is None:
-            offer = chat.read_tools(raw)
+            offer = custom_tools.read_tools(raw)
             tools = self._effects.apply(offer.tools)
             tools = tuple(map(self._with_laid_effects, tools))
             found = self._known[key] = build_toolset(tools, is_opaque=offer.opaque)
@@ -202,6 +203,7 @@ class _Read:
     sources: ProvenanceIndex | None = None
     said: list[str] = field(default_factory=list)
     instructions: str = ""
+    known: dict[bool, ClearanceState] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -231,7 +233,7 @@ class Context:
         client tells as text are calls and results.
         """
         if self._read.messages is None:
-            found = chat.read_messages(self.body)
+            found = custom_tools.read_messages(self.body)
             self._read.messages = read_told_calls(found, self.toolset.tools)
         return self._read.messages
 
@@ -311,6 +313,11 @@ class Context:
                     made.add_text(given if isinstance(given, str) else to_canonical_json(given))
             self._read.sources = made
         return self._read.sources
+
+    @property
+    def known(self) -> dict[bool, ClearanceState]:
+        """The facts by which the guard has judged calls so far, by ``leave_out``."""
+        return self._read.known
 
     @property
     def loops(self) -> tuple[history.Loop, ...]:
@@ -394,14 +401,10 @@ class Context:
 def read_context(
     body: Mapping[str, Any], raw: bytes, toolsets: Toolsets, settings: Settings
 ) -> Context | None:
-    """The context of a chat request; None where there is nothing to repair: no tools, or several
-    answers asked for.
+    """The context of a chat request for one answer; None where there is nothing to repair: no
+    tools.
     """
-    if (
-        not body.get("tools")
-        or not isinstance(body.get("messages"), list)
-        or body.get("n") not in (None, 1)
-    ):
+    if not body.get("tools") or not isinstance(body.get("messages"), list):
         return None
     toolset = toolsets.get(chat.read_allowed_tools(body))
     if not toolset.tools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from callwright.nouns.errors import Failure
@@ -40,6 +40,10 @@ class UpstreamHead:
     def is_stream(self) -> bool:
         """Return True if server-sent events follow, as far as the content type says."""
         return self.headers.get("content-type", "").startswith("text/event-stream")
+
+    def as_stream(self) -> UpstreamHead:
+        """Return the same head, saying that server-sent events follow."""
+        return replace(self, headers={**self.headers, "content-type": "text/event-stream"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,6 @@ class Guard:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._tools = {tool.name: tool for tool in context.toolset.tools}
-        self._known: ClearanceState | None = None
 
     def clear(self, call: ToolCall, verdict: CheckedCall | Refusal) -> ClearedCall | Denied | None:
         """The call, cleared for the client, or why it does not leave. None where the gate refuses
@@ -128,20 +127,22 @@ class Guard:
         return known if is_judged else known._replace(spoken=None)
 
     def _state(self) -> ClearanceState:
-        if self._known is None:
+        """The facts of the conversation, read once for all answers to a request."""
+        is_strict, known = self._context.leave_out, self._context.known
+        if is_strict not in known:
             state = self._context.state
             sources = self._build_sources(state)
             users = (m.content for m in state.asked.conversation if m.role == "user")
-            self._known = ClearanceState(
+            known[is_strict] = ClearanceState(
                 sources,
                 consent=None,
                 made=self._made(state),
                 spoken=[*users, state.asked.query],
-                looked_up=find_looked_up(state.tools, undeclared=self._context.leave_out),
+                looked_up=find_looked_up(state.tools, undeclared=is_strict),
                 before=self._before_writes(state),
-                judges_reads=self._context.leave_out,
+                judges_reads=is_strict,
             )
-        return self._known
+        return known[is_strict]
 
     def _build_sources(self, state: RunState) -> ProvenanceIndex:
         """Everything that was said and came back, and what declared writes were called with: that

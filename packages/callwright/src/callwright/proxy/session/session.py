@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from callwright.proxy.apis.adapters import FRONTS, Front
+from callwright.proxy.apis.adapters import FRONTS, OLDER, Front
+from callwright.proxy.apis.functions import is_older
 from callwright.proxy.server.budget import Allowance
 from callwright.proxy.server.meter import Meter, Unmetered
 from callwright.proxy.server.outbound import Outbound
+from callwright.proxy.session.answers.sse import json_object
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
     ClientGone,
@@ -139,6 +141,9 @@ class Session:
         transaction.progress, transaction.now, transaction.started = at, now, now
         transaction.outbound, self.record.path = Outbound(request), request.path
         front = find_front(request, self._fronts)
+        has_answer = at.under_way or at.tape.head is not None
+        if front is None and has_answer and is_older(json_object(request.body) or {}):
+            front = OLDER
         self._steps = take_over(transaction, front, event, why, self._meter, seconds)
         commands = next(self._steps)
         at.commit(commands, own=True)
@@ -172,6 +177,7 @@ class Session:
             return False
         # A translation may leave thoughts out.
         waits = client.front is not None or not self.asks_own
+        waits = waits or (client.wants_several and client.context is not None)
         waits = waits or (client.streamed is not None and client.streamed.holding)
         return waits and bool(client.writer.keep_alive)
 

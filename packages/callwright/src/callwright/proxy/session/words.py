@@ -19,7 +19,7 @@ from callwright.proxy.session.context import Context
 from callwright.tools.lists import chat_messages as chat
 
 CONTENT = "/content"
-OTHER_MEANS = ("refusal", "audio", "function_call")  # by which an answer says something
+OTHER_MEANS = ("refusal", "audio")  # by which an answer says something
 _TOKEN = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _FENCED = re.compile(r"\s*```\w*\s*(.*?)\s*```\s*\Z", re.S)
 _MARKS_ONLY = re.compile(r"[\s{}\[\]()<>`\"',:;]*\Z")

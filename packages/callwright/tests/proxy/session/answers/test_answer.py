@@ -23,9 +23,8 @@ def context(**more: object) -> Context:
 
 def test_the_upstreams_own_calls_come_first_and_keep_their_places() -> None:
     native = NativeCalls()
-    native.add_message_calls(
-        [call("get_weather", {"city": "Rome"}), call("get_weather", {"city": "Bern"}, "")]
-    )
+    entries = [call("get_weather", {"city": "Rome"}), call("get_weather", {"city": "Bern"}, "")]
+    native.add_message({"tool_calls": entries})
     found = collect_calls(
         native, [CallPiece(ToolCall("", "get_weather", {"city": "Oslo"}), WRITTEN, "hermes")]
     )

@@ -70,3 +70,22 @@ def test_what_is_said_by_other_means_is_no_text() -> None:
     document = json.loads(whole(None))
     document["choices"][0]["message"]["refusal"] = "No."
     assert Whole(json.dumps(document).encode(), CONTEXT).text_in_words is None
+
+
+def test_a_call_of_the_older_form_is_one_of_the_upstreams_own() -> None:
+    given = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    document = json.loads(whole(None, finish="function_call"))
+    (choice,) = document["choices"]
+    choice["message"]["function_call"] = given
+    (made,) = json.loads(through(json.dumps(document).encode()))["choices"]
+    assert made["finish_reason"] == "tool_calls"
+    assert "function_call" not in made["message"]
+    (entry,) = made["message"]["tool_calls"]
+    assert json.loads(entry["function"]["arguments"]) == {"city": "Paris"}
+    choice["message"]["tool_calls"] = [{"id": "c1", "type": "function", "function": given}]
+    choice["finish_reason"] = "tool_calls"
+    twice = json.dumps(document).encode()
+    assert through(twice) == twice, "the same call, said twice"
+    choice["message"]["tool_calls"].insert(0, call("get_weather", {"city": "Paris", "days": "2"}))
+    changed = through(json.dumps(document).encode())
+    assert b"function_call" not in changed, "a call that was decided on stands in one place"

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from callwright.nouns.types import ToolCall
 from callwright.proxy.session.answers.native import NativeCalls
 
 
 def gathered(*pieces: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
     calls = NativeCalls()
     for piece in pieces:
-        calls.feed([piece])
+        calls.feed({"tool_calls": [piece]})
     return [(c.id, c.name, c.arguments, c.sound) for c in calls.calls]
 
 
@@ -51,12 +52,59 @@ def test_arguments_that_are_an_object_become_its_text() -> None:
 def test_whole_calls_without_or_with_the_same_id_are_not_sound() -> None:
     calls = NativeCalls()
     function = {"name": "f", "arguments": "{}"}
-    calls.add_message_calls(
-        [
-            {"id": "a", "function": function},
-            {"id": "a", "function": function},
-            {"function": function},
-            3,
-        ]
-    )
+    entries = [
+        {"id": "a", "function": function},
+        {"id": "a", "function": function},
+        {"function": function},
+        3,
+    ]
+    calls.add_message({"tool_calls": entries})
     assert [c.sound for c in calls.calls] == [True, False, False]
+
+
+def test_a_call_of_the_older_form_counts_where_no_other_says_the_same() -> None:
+    function = {"name": "f", "arguments": "{}"}
+    for message, found in (
+        ({"function_call": function}, [("f", "{}", False)]),
+        (
+            {"function_call": function, "tool_calls": [{"id": "a", "function": function}]},
+            [("f", "{}", True)],
+        ),
+        (
+            {
+                "function_call": function,
+                "tool_calls": [{"id": "a", "function": {**function, "name": "g"}}],
+            },
+            [("g", "{}", True), ("f", "{}", False)],
+        ),
+        ({"function_call": None}, []),
+        ({"function_call": {"arguments": "{}"}}, []),
+    ):
+        calls = NativeCalls()
+        calls.add_message(message)
+        assert [(c.name, c.arguments, c.sound) for c in calls.calls] == found
+    calls = NativeCalls()
+    assert not calls.feed({"content": "Hi"})
+    assert calls.feed({"function_call": {"name": "f", "arguments": ""}})
+    assert calls.feed({"function_call": {"arguments": "{"}})
+    calls.feed({"function_call": {"arguments": "}"}})
+    assert [(c.name, c.arguments) for c in calls.calls] == [("f", "{}")]
+
+
+def test_entries_that_are_no_calls_move_none_of_the_others() -> None:
+    entries = [3, {"id": "x"}, {"id": "a", "function": {"name": "f", "arguments": "{}"}}]
+    calls = NativeCalls()
+    calls.add_message({"tool_calls": entries})
+    assert calls.entries == [entries[2]]
+    assert [c.id for c in calls.calls] == ["a"]
+
+
+def test_text_as_it_is_is_an_argument() -> None:
+    calls = NativeCalls()
+    first = {"index": 0, "id": "k", "type": "custom", "custom": {"name": "patch", "input": '{"a'}}
+    calls.feed({"tool_calls": [first]})
+    calls.feed({"tool_calls": [{"index": 0, "custom": {"input": '": 1}'}}]})
+    (made,) = calls.calls
+    assert made.sound
+    assert made.call() == ToolCall("k", "patch", {"input": '{"a": 1}'})
+    assert made.render()["custom"] == {"name": "patch", "input": '{"a": 1}'}

@@ -63,3 +63,14 @@ def test_what_is_written_can_be_read() -> None:
 @pytest.mark.parametrize("data", [b"", b"[1]", b"{", b"\xff", b"3"])
 def test_what_is_no_object_is_none(data: bytes) -> None:
     assert json_object(data) is None
+
+
+def test_what_only_lenient_readers_take_does_not_pass_unread() -> None:
+    for encoding in ("utf-8-sig", "utf-16", "utf-32"):
+        assert json_object('{"a": "é"}'.encode(encoding)) == {"a": "é"}
+    assert json_object(b'{"a": "\\ud83d x", "b": ["\\ud83d\\ude00"]}') == {
+        "a": "\ufffd x",
+        "b": ["😀"],
+    }
+    assert str((json_object(b'{"a": NaN}') or {})["a"]) == "nan"
+    assert json_object(b'{"a":' * 100_000) is None

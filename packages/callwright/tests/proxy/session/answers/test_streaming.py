@@ -135,6 +135,32 @@ def test_a_stream_that_breaks_off_behind_a_call_loses_none_of_its_text() -> None
         assert call in said
 
 
+@pytest.mark.parametrize("error", [b"", b'data: {"error": {"message": "no memory"}}\n\n'])
+def test_calls_of_an_answer_that_breaks_off_do_not_go_out_undecided(error: bytes) -> None:
+    stream = native_stream(("c1", "get_weather", '{"city": "Paris"}'))
+    begun = chunk({"content": "I look. "}) + stream.rpartition(b"data: {")[0]
+    for cuts in ([], list(range(1, len(begun)))):
+        out = through(begun + error, cuts)
+        assert assembled(out.removesuffix(error))["text"] == "I look. "
+        assert b"get_weather" not in out
+        assert out.endswith(error)
+
+
+def test_a_call_of_the_older_form_is_one_of_the_upstreams_own() -> None:
+    called = {"name": "get_weather", "arguments": '{"city": "Paris"}'}
+    head = chunk({"role": "assistant", "content": "Sure."})
+    rest = [chunk({"function_call": {**called, "arguments": ""}})]
+    rest += [chunk({"function_call": {"arguments": piece}}) for piece in ('{"city": ', '"Paris"}')]
+    made = through(head + b"".join(rest) + chunk({}, "function_call") + b"data: [DONE]\n\n", [])
+    message = assembled(made)
+    assert message["text"] == "Sure."
+    assert [(c["name"], c["arguments"]) for c in message["calls"]] == [
+        ("get_weather", '{"city":"Paris"}')
+    ]
+    assert message["finish"] == "tool_calls"
+    assert b"function_call" not in made
+
+
 def test_what_servers_send_behind_the_end_is_neither_lost_nor_a_second_end() -> None:
     late = chunk({"content": " Bye."}, "stop") + chunk({}, None, usage={"prompt_tokens": 2})
     out = through(text_stream(TEXTS[0], done=False) + late + b"data: [DONE]\n\n", [])

@@ -11,7 +11,7 @@ from callwright.parsing.leftovers import LeftoverFilter, Part, join_removed
 from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session import words
 from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
-from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.native import CALLS, NativeCalls
 from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision, Found
@@ -37,7 +37,7 @@ class Whole:
         self.truncated = False
         self.text = chat.content_text(self._message.get("content"))
         self._native = NativeCalls()
-        self._native.add_message_calls(self._message.get("tool_calls"))
+        self._native.add_message(self._message)
         self._calls: list[CallPiece] = []
         self.removed: tuple[str, ...] = ()  # leftovers of a chat template that are left out
         self._quotes = Quotations(context)
@@ -78,20 +78,14 @@ class Whole:
             return self.body
         assert self._document is not None
         assert self._choice is not None
-        message = dict(self._message)
+        message = {k: v for k, v in self._message.items() if k not in CALLS or v is None}
         text = "\n".join(t for t in (self._kept, *settled.text) if t.strip())
         if self._calls or settled.text or self.removed:
             message["content"] = text or None
-        entries = self._message.get("tool_calls")
-        message["tool_calls"] = [
-            (
-                entries[s.native]
-                if s.same and isinstance(entries, list)
-                else chat.render_call(s.call, s.arguments)
-            )
-            for s in settled.calls
-        ]
-        if not settled.calls:
+        entries = self._native.entries
+        calls = [entries[s.native] if s.same else s.render() for s in settled.calls]
+        message["tool_calls"] = calls
+        if not calls:
             del message["tool_calls"]
             message["content"] = message.get("content") or ""
         reason = settled.finish_reason(self.finish, truncated=self.truncated)

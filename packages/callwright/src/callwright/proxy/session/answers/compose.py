@@ -42,7 +42,7 @@ def compose_completion(settled: Decision, reply: Reply, record: Record) -> bytes
 def compose_message(settled: Decision, said: str = "") -> JsonObject:
     """The assistant's message with the settled calls; ``said`` is the text beside them."""
     text = "\n".join(t for t in (said, *settled.text) if t.strip())
-    calls = [chat.render_call(s.call, s.arguments) for s in settled.calls]
+    calls = [sent.render() for sent in settled.calls]
     return {
         "role": "assistant",
         "content": text or None,
@@ -94,9 +94,11 @@ def find_rest(text: str, said: str) -> str:
 
 def encode_calls(settled: Decision, like: Mapping[str, Any]) -> list[bytes]:
     """The settled calls as chunks of a stream."""
-    pieces = [
-        d for n, s in enumerate(settled.calls) for d in chat.call_deltas(s.call, s.arguments, n)
-    ]
+    pieces = list[JsonObject]()
+    for place, sent in enumerate(settled.calls):
+        whole = ({"index": place, **sent.render()},)
+        two = chat.call_deltas(sent.call, sent.arguments, place)
+        pieces += whole if sent.is_free else two
     return [encode_event(chat.build_chunk(like, {"tool_calls": [piece]})) for piece in pieces]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import orjson
 
 from callwright.jsontext import JsonError, parse
+from callwright.jsontext.surrogates import join_surrogates
 from callwright.nouns.types import Json, JsonObject
 
 DONE = b"data: [DONE]\n\n"
@@ -129,11 +130,24 @@ def json_bytes(value: Json) -> bytes:
 
 
 def json_object(data: bytes) -> JsonObject | None:
-    """The JSON object that these bytes are, or None."""
+    """The JSON object that these bytes are, or None. What some servers and clients take, and no
+    specification, is read as well, for it must not pass unread: half a character, NaN, a byte order
+    mark, UTF-16.
+    """
     if not data:
         return None
     try:
         value: Json = parse(data)
     except JsonError:
-        return None
+        value = _parse_as_python(data)
     return value if isinstance(value, dict) else None
+
+
+def _parse_as_python(data: bytes) -> Json:
+    import json
+
+    try:
+        found = json.loads(data)  # noqa: TID251 - as servers in Python do
+        return join_surrogates(found)[0]
+    except (ValueError, RecursionError):
+        return None

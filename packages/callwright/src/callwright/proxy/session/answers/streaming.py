@@ -17,7 +17,7 @@ from callwright.proxy.session import words
 from callwright.proxy.session.answers import compose
 from callwright.proxy.session.answers.answer import collect_calls
 from callwright.proxy.session.answers.answer_text import AnswerText
-from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.native import CALLS, NativeCalls
 from callwright.proxy.session.answers.outbox import Outbox, Waiting
 from callwright.proxy.session.answers.sse import (
     EventSplitter,
@@ -135,9 +135,7 @@ class Streamed:
         return b"".join(out)
 
     def end(self) -> bytes:
-        """The upstream has ended. Without a finish it broke off: what waited goes out as it
-        came.
-        """
+        """The upstream has ended. Without a finish it broke off."""
         if self.passing or self.ready:
             return b""
         if self.finish:
@@ -147,7 +145,7 @@ class Streamed:
             return b""
         out: list[bytes] = []
         self._splitter.close()  # half an event is none (WHATWG HTML, 9.2.6)
-        self._pass(b"", out)
+        self._break_off(b"", out)
         return b"".join(out)
 
     def found(self) -> list[Found]:
@@ -272,9 +270,9 @@ class Streamed:
             return self._done(raw, out)
         document = json_object(data)
         choice = chat.only_choice(document) if document is not None else None
-        if document is not None and (
-            document.get("error") or (choice is None and document.get("choices"))
-        ):
+        if document is not None and document.get("error"):
+            self._break_off(raw, out)
+        elif document is not None and choice is None and document.get("choices"):
             self._pass(raw, out)
         elif choice is None or document is None:
             self._other(raw, out)
@@ -293,9 +291,7 @@ class Streamed:
         if isinstance(reasoning, str):
             answer.think([reasoning])
         answer.is_else = answer.is_else or any(delta.get(key) for key in words.OTHER_MEANS)
-        if calls := bool(delta.get("tool_calls")):
-            self._native.feed(delta["tool_calls"])
-            calls = bool(self._native.calls)
+        calls = self._native.feed(delta)
         if text and isinstance(text, str):
             self._take_text(text, out)
         finish = choice.get("finish_reason")
@@ -368,7 +364,7 @@ class Streamed:
         choice = chat.only_choice(document) or {}
         given = choice.get("delta")
         left = given.items() if isinstance(given, dict) else ()
-        delta: JsonObject = {k: v for k, v in left if k not in ("content", "tool_calls")}
+        delta: JsonObject = {k: v for k, v in left if k not in ("content", *CALLS)}
         if kept or any(delta.values()) or document.get("usage"):
             more = {"logprobs": None} if "logprobs" in choice else {}
             choice = {**choice, "delta": {**delta, "content": kept}, "finish_reason": None, **more}
@@ -403,6 +399,16 @@ class Streamed:
                 return
         self._wait(raw, self._answer.fed)
         self.ready = True
+
+    def _break_off(self, raw: bytes, out: list[bytes]) -> None:
+        """There is no whole answer: all goes as it came, but for the upstream's own calls, on which
+        nobody has decided.
+        """
+        if self._native.calls:
+            for event in self._outbox.queue:
+                self._render(event, out)
+            self._outbox.queue.clear()
+        self._pass(raw, out)
 
     def _pass(self, raw: bytes, out: list[bytes]) -> None:
         """From here on everything goes as it came; calls left out of what has gone are said as

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from callwright.nouns.types import CheckedCall, Edit
 from callwright.nouns.wire_names import EditRules
-from callwright.proxy.session import ids
+from callwright.proxy.session import custom_tools, ids
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import (
@@ -102,6 +102,7 @@ def _add_calls(work: list[AnswerCall], made: Decision, context: Context) -> None
     in words.
     """
     taken: set[str] = set()
+    free = custom_tools.list_names(context.body["tools"])
     for one in work:
         if _refuse_call(one, made, context):
             continue
@@ -114,7 +115,8 @@ def _add_calls(work: list[AnswerCall], made: Decision, context: Context) -> None
         text = one.found.call.arguments if same else one.call.arguments
         text = text if isinstance(text, str) else json_bytes(text).decode()
         call = one.call if one.call.id == called else replace(one.call, id=called)
-        made.calls.append(Sent(call, text, one.found.native, same and own, one.cleared))
+        how = same and own, one.cleared, call.tool in free
+        made.calls.append(Sent(call, text, one.found.native, *how))
         if one.refused is not None:
             made.repaired.append(Repaired(called, *one.refused))
 

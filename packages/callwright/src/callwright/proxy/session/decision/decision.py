@@ -14,8 +14,10 @@ from callwright.nouns.errors import Violation
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRules
+from callwright.proxy.session import custom_tools
 from callwright.repair.gate import Refusal
 from callwright.schema.value_edits import Pointer
+from callwright.tools.lists import chat_messages as chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Found:
 class Sent:
     """One call for the client. ``same``: as the upstream delivered it, so its own entry is sent.
     ``cleared``: what lets it leave; None where it is passed through although the gate refused it.
+    ``is_free``: its tool takes text as it is.
     """
 
     call: ToolCall
@@ -64,6 +67,15 @@ class Sent:
     native: int = -1
     same: bool = False
     cleared: ClearedCall | None = None
+    is_free: bool = False
+
+    def render(self) -> JsonObject:
+        """The call as an entry of ``tool_calls``."""
+        given = self.call.arguments
+        if self.is_free and isinstance(given, dict):
+            text = str(given.get("input", ""))
+            return custom_tools.render_call(self.call.id, self.call.tool, text)
+        return chat.render_call(self.call, self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

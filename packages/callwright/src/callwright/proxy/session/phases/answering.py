@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.answers.collected import Collected
@@ -32,6 +32,8 @@ from callwright.proxy.session.phases.transaction import Steps, Transaction
 from callwright.proxy.session.wording import write_in_words
 from callwright.proxy.session.words import list_removed
 
+CUT_OFF = Failure("unavailable", "the upstream's stream ended before its answer did")
+
 
 def relay_answer(transaction: Transaction) -> Steps[None]:
     """Send on what comes, as it comes, to its end."""
@@ -40,7 +42,7 @@ def relay_answer(transaction: Transaction) -> Steps[None]:
             case UpstreamData(data):
                 transaction.write(data)
             case UpstreamHead() as head:
-                _send_unchanged_head(transaction, head)
+                send_unchanged_head(transaction, head)
             case UpstreamEnd():
                 return transaction.finish()
             case UpstreamFailed(failure):
@@ -186,7 +188,7 @@ def send_answer(transaction: Transaction, came: CameWhole, made: Decision | None
 
 def _answer(transaction: Transaction, context: Context, head: UpstreamHead) -> Steps[None]:
     if head.status != 200:
-        _send_unchanged_head(transaction, head)
+        send_unchanged_head(transaction, head)
         return (yield from relay_answer(transaction))
     transaction.record.status = head.status
     answer = _answer_streamed if head.is_stream else _answer_whole
@@ -235,8 +237,7 @@ def _end_undecided(transaction: Transaction, streamed: Streamed) -> None:
     """
     if streamed.passing and streamed.finish:
         return transaction.finish()
-    message = "the upstream's stream ended before its answer did"
-    return transaction.fail(Failure("unavailable", message))
+    return transaction.fail(CUT_OFF)
 
 
 def _answer_whole(transaction: Transaction, context: Context, head: UpstreamHead) -> Steps[None]:
@@ -248,9 +249,8 @@ def _answer_whole(transaction: Transaction, context: Context, head: UpstreamHead
         if isinstance(event, UpstreamData):
             collected.add(event.data)
         if transaction.stream and collected.events:  # under another content type
-            head = replace(head, headers={**head.headers, "content-type": "text/event-stream"})
             came = collected.take()
-            return (yield from _answer_streamed(transaction, context, head, came))
+            return (yield from _answer_streamed(transaction, context, head.as_stream(), came))
         if collected.too_long:
             raise OverBudget("the answer is too long to be read", everywhere=True)
     body = collected.take()
@@ -279,6 +279,7 @@ def give_form(transaction: Transaction, body: bytes) -> bytes:
     return body
 
 
-def _send_unchanged_head(transaction: Transaction, head: UpstreamHead) -> None:
+def send_unchanged_head(transaction: Transaction, head: UpstreamHead) -> None:
+    """Send the head of an answer that passes as it comes."""
     transaction.record.status, transaction.stream = head.status, head.is_stream
     transaction.send_head(head, is_unchanged=True)

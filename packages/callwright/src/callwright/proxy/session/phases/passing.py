@@ -7,7 +7,7 @@ by a header, the record and a command.
 
 from __future__ import annotations
 
-from callwright.proxy.apis.adapters import Front, Plain
+from callwright.proxy.apis.adapters import OLDER, Front, Plain
 from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import Outbound
@@ -81,7 +81,7 @@ def _translate_only(transaction: Transaction, front: Front) -> None:
     body = json_object(request.body) or {}
     writer, sent = front.writer(body), json_bytes(front.request(body))
     transaction.front, transaction.writer = front, writer
-    transaction.outbound = Outbound(request, translated=True)
+    transaction.outbound = Outbound(request, translated=front is not OLDER)
     transaction.bare = transaction.outbound.chat(sent)
 
 

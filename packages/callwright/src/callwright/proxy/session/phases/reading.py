@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from callwright.nouns.types import JsonObject
-from callwright.proxy.apis.adapters import ANSWERS, FRONTS, Front
+from callwright.proxy.apis.adapters import ANSWERS, FRONTS, OLDER, Front
+from callwright.proxy.apis.functions import convert_to_tools, is_older
 from callwright.proxy.apis.translated import BadRequest
+from callwright.proxy.server.address import normalize_path
 from callwright.proxy.server.budget import count_items
-from callwright.proxy.server.outbound import CHAT, Outbound
+from callwright.proxy.server.outbound import Outbound
 from callwright.proxy.session import history
 from callwright.proxy.session.answers.form import read_form
 from callwright.proxy.session.answers.sse import json_bytes, json_object
@@ -17,19 +19,23 @@ from callwright.proxy.session.events import Request, SendUpstream
 from callwright.proxy.session.faults import OverBudget
 from callwright.proxy.session.phases.transaction import Transaction
 
-_CHATS = frozenset({CHAT, "/chat/completions"})
+_CHAT = "/chat/completions"  # at the end of a path: many servers have it under their own
+
+
+def _get_read_path(request: Request) -> str:
+    """The path under which a request is read; "" for one that passes unchanged."""
+    path = normalize_path(request.path) if request.method == "POST" else ""
+    return path if path.endswith(_CHAT) or path in FRONTS or path in ANSWERS else ""
 
 
 def is_read(request: Request) -> bool:
     """Return True if the proxy reads this request; all others pass unchanged."""
-    return request.method == "POST" and (
-        request.path in _CHATS or request.path in FRONTS or request.path in ANSWERS
-    )
+    return bool(_get_read_path(request))
 
 
 def find_front(request: Request, fronts: Mapping[str, Front]) -> Front | None:
     """Return the API that a request is written in; None for chat completions and all else."""
-    return fronts.get(request.path) if request.method == "POST" else None
+    return fronts.get(_get_read_path(request))
 
 
 def read_request(
@@ -47,12 +53,19 @@ def read_request(
     transaction.started, transaction.record.path = transaction.now, request.path
     front = transaction.front = find_front(request, fronts)
     transaction.outbound = Outbound(request, front is not None)
-    is_post, path = request.method == "POST", request.path
-    answer = ANSWERS.get(path) if is_post else None
+    path = _get_read_path(request)
+    packing = dict(request.headers).get("content-encoding", "identity")
+    if path and packing != "identity":  # it would pass unread
+        said = f"the body is compressed ({packing}); send it without content-encoding"
+        transaction.refuse(415, said)
+        return None
+    answer = ANSWERS.get(path)
     is_ours = front is not None or answer is not None
-    body = json_object(request.body) if is_ours or (is_post and path in _CHATS) else None
+    body = json_object(request.body) if path else None
     if body is None and not is_ours:
         return transaction.outbound.unchanged()
+    if body is not None and not is_ours and is_older(body):
+        transaction.front = OLDER
     try:
         if body is None:
             raise BadRequest("the body is no JSON object")
@@ -74,6 +87,8 @@ def _read_chat(
         body = transaction.front.request(body)
         raw = json_bytes(body)
         transaction.writer, transaction.bare = writer, outbound.chat(raw)
+    else:
+        body = convert_to_tools(body)
     if (items := count_items(body)) > most_items:
         raise OverBudget(f"{items} items")
     body = toolsets.apply_overlay(body)
@@ -82,11 +97,14 @@ def _read_chat(
         body = {**body, "messages": paired}
         record.edits += edits
     transaction.stream = record.stream = body.get("stream") is True
+    transaction.wants_several = body.get("n") not in (None, 1)
     record.model = str(body.get("model") or "")
-    context = read_context(body, raw, toolsets, transaction.settings)
+    alone = {key: value for key, value in body.items() if key != "n"}
+    context = read_context(alone, raw, toolsets, transaction.settings)
     transaction.context = context
     transaction.form = read_form(body)
     record.has_form = transaction.form is not None
     if context is not None:
         record.tools = tuple(t.name for t in context.toolset.tools)
+        context.parallel = context.parallel and transaction.front is not OLDER
     return outbound.chat(json_bytes(body) if body is not came else outbound.request.body)

@@ -16,6 +16,7 @@ from callwright.proxy.session.phases.answering import ask_freely, relay_answer
 from callwright.proxy.session.phases.by_schema import ask_guided
 from callwright.proxy.session.phases.forming import answer_in_form
 from callwright.proxy.session.phases.reading import read_request
+from callwright.proxy.session.phases.several import answer_several
 from callwright.proxy.session.phases.transaction import Steps, Transaction
 
 _AS_ASKED = Probed(native=True, schema=False)  # the client's own request is all that is asked
@@ -50,9 +51,12 @@ def serve_request(
 def _serve_chat(transaction: Transaction, context: Context, request: SendUpstream) -> Steps[None]:
     """Ask as the client wrote it where the upstream's own calls work, or nothing better is known of
     it. Else our engine leads; where the client insists on a call, it is asked for by schema. So it
-    is after the upstream refused the tools; without a call there the answer is in words.
+    is after the upstream refused the tools; without a call there the answer is in words. Several
+    choices are the upstream's own.
     """
     is_guided = yield from _choose_guided(transaction, context)
+    if transaction.wants_several:
+        return (yield from answer_several(transaction, context, request))
     if is_guided and (yield from _ask_first(transaction, context)):
         return
     if context.is_led_natively:

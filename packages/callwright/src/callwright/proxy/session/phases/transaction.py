@@ -47,7 +47,8 @@ class ClientSide:
     """The answer to the client, in its API.
 
     ``commands`` are those that the event under way, which came at ``now``, has led to so far.
-    ``front`` is None where the client speaks chat completions itself.
+    ``front`` is None where the client speaks chat completions itself. ``wants_several``: the client
+    asks for more than one choice.
     """
 
     record: Record
@@ -55,6 +56,7 @@ class ClientSide:
     front: Front | None = None
     writer: Writer = field(default_factory=Plain)
     stream: bool = False  # whether the client waits for a stream, or has been sent its head
+    wants_several: bool = False
     started: float = 0.0
     now: float = 0.0
     commands: list[Command] = field(default_factory=list)
