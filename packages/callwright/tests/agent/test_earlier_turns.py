@@ -62,9 +62,20 @@ async def test_what_earlier_turns_brought_answers_without_a_call() -> None:
 async def test_a_write_is_not_made_again_unasked() -> None:
     said = {"text": "The number is A-17.", "results": ["r1"]}
     tool = order()
-    run = await follow("Thanks a lot!", {"tool": "order", "arguments": MADE}, said, tool)
+    run = await follow("What is its number?", {"tool": "order", "arguments": MADE}, said, tool)
     assert run.results == ()
     assert any("the same call was already made as r1" in skip.reason for skip in run.skips)
+
+
+@pytest.mark.parametrize("strategy", ["layered", "react", "guided"])
+async def test_a_message_that_only_thanks_is_answered_in_words(strategy: str) -> None:
+    tool = order()
+    model = ScriptedModel({"words": "You are welcome!"})
+    run = await Orchestrator([fake_source(tool)], model=model, strategy=strategy).run(
+        "Thanks a lot!", BEFORE
+    )
+    assert (tool.calls, run.answer.text, run.status) == ([], "You are welcome!", "answered")
+    assert [request.purpose for request in model.requests] == ["words"]
 
 
 async def test_a_write_that_is_asked_for_again_is_made_again() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.agent.gaps import find_gaps, unknown_keys
+from callwright.agent.gaps import describe_ungrounded, find_gaps, unknown_keys
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import Tool, ToolResult
+from callwright.nouns.types import WRITE, CheckedCall, Tool, ToolCall, ToolResult
+from callwright.repair.draft import Draft
+from callwright.repair.gate import Gate
+from callwright.repair.provenance.sources import ProvenanceIndex
 
 TOOLS = [Tool("find_airports"), Tool("flight_distance"), Tool("sun_times")]
 
@@ -156,3 +160,39 @@ def test_several_passed_over_records_are_one_gap() -> None:
     assert notes(query, office, other, oslo, lisbon, sun, edges=edges) == [
         "sun_times was not called for Lisbon yet"
     ]
+
+
+ORDERED = Tool(
+    "order",
+    input_schema={
+        "type": "object",
+        "properties": {
+            "quantity": {"type": "integer"},
+            "date": {"type": "string", "format": "date"},
+        },
+        "required": ["quantity", "date"],
+    },
+    effects=WRITE,
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "quantity", "day", "waits"),
+    [
+        ("Order a printer for 2026-03-20.", 1, "2026-03-20", False),
+        ("Order printers for 2026-03-20.", 4, "2026-03-20", True),
+        ("Order 45 printers for two weeks from today.", 45, "2026-03-26", False),
+        ("Order 45 printers for two weeks from today.", 45, "2026-03-27", True),
+        ("Bestell 45 Drucker für übermorgen.", 45, "2026-03-14", False),
+        ("اطلب طابعة واحدة ليوم 2026-03-20.", 1, "2026-03-20", False),
+    ],
+)
+def test_what_the_users_words_lead_to_waits_for_nothing(
+    said: str, quantity: int, day: str, waits: bool
+) -> None:
+    today = date(2026, 3, 12)
+    sources = ProvenanceIndex(said, days=(today,), today=today)
+    call = ToolCall("r1", "order", {"quantity": quantity, "date": day})
+    checked = Gate((ORDERED,)).judge(Draft(0, call), sources, ())
+    assert isinstance(checked, CheckedCall)
+    assert bool(describe_ungrounded(checked, sources, (said,))) is waits

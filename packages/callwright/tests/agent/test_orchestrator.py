@@ -1319,3 +1319,38 @@ async def test_secrets_that_are_named_are_in_no_result_trace_or_journal(tmp_path
     again = await setup.resume(done.id)
     assert again.results == done.results
     assert len(tool.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("strategy", "reply"),
+    [
+        ("react", {"thought": "", "action": {"tool": "finish", "reason": "%s"}}),
+        ("layered", {"later": ["none"], "useful": ["none"], "reason": "%s"}),
+        ("guided", {"no_call": "%s"}),
+    ],
+)
+@pytest.mark.parametrize("reason", ["How many?", "I ordered it. What else?"])
+async def test_a_model_that_calls_nothing_and_asks_has_its_question_put_to_the_user(
+    strategy: str, reply: Any, reason: str
+) -> None:
+    order, cancel = (
+        FakeTool(name, {"part": TEXT}, output={}, effects=WRITE) for name in ("order", "cancel")
+    )
+    model = ScriptedModel({"bind": json.loads(json.dumps(reply).replace("%s", reason))})
+    setup = Orchestrator([fake_source(order, cancel)], model=model, strategy=strategy)
+    done = await setup.run("Order some lamps.")
+    is_question = reason == "How many?"
+    assert (done.answer.text == reason) is is_question, "what tells of a deed is no question"
+    assert done.status == "abstained"
+
+
+@pytest.mark.parametrize(("effects", "why"), [(WRITE, False), (UNKNOWN, True)])
+async def test_an_equal_call_that_is_not_made_again_says_why(effects: Effects, why: bool) -> None:
+    tool = airport(effects=effects)
+    again = calls(call("find_airport", city="Oslo"))
+    script = {"bind": [again, again], "*": said("It is OSL.", "r1")}
+    done = await run([tool], script, strategy="layered-no-sketch", safety=Safety(allow=["*"]))
+    assert len(tool.calls) == 1
+    [skip] = [skip for skip in done.skips if "already made" in skip.reason]
+    assert skip.reason.startswith("the same call was already made as r1")
+    assert ("its effects are not declared" in skip.reason) is why

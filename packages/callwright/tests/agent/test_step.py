@@ -20,6 +20,7 @@ from callwright.agent.step import (
     converse,
 )
 from callwright.agent.strategies import Layered, ReAct
+from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, Message, Reply, Tool, ToolCall, ToolResult
 from callwright.testing import FixedPlan, offered_tools
@@ -113,3 +114,17 @@ def test_results_of_earlier_turns_are_shown() -> None:
     question = next(made.bind((SUN,), BindStep("layer")))
     assert isinstance(question, Ask)
     assert "59 north" in question.request.messages[-1].content
+
+
+def test_a_slot_that_ran_too_early_may_come_again_behind_what_it_waits_for() -> None:
+    made = context()
+    made.plan = Plan((Slot("sun", "sun", frozenset({"place"})), Slot("place", "place")))
+    steps = made.revise({"sun"}, lambda: Plan.from_layers([["place"], ["sun"]]))
+    action = next(steps)
+    assert isinstance(action, MakePlan)
+    next_or_none(steps, Planned(action.make()))
+    assert [[slot.id for slot in layer] for layer in made.plan.layers] == [
+        ["sun"],
+        ["place"],
+        ["sun#2"],
+    ]

@@ -84,6 +84,7 @@ class Bound:
     given_up: bool = False  # it wants to go back and try another way
     malformed: str = ""  # why the reply could not be read, if so
     thought: str = ""  # what the model says before its call
+    reason: str = ""  # why it calls nothing, in its words
 
 
 def build_bind_request(
@@ -199,9 +200,11 @@ def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     if view.may_finish:
         said = parsed.finish.return_type if parsed.finish is not None else reply.text
         given_up = view.may_give_up and _GIVES_UP.search(said) is not None
-        return Bound(finished=not given_up, given_up=given_up)
+        reason = parsed.finish.answer if parsed.finish is not None else parsed.reason
+        return Bound(finished=not given_up, given_up=given_up, reason=reason)
     reason = parsed.reason or "the reply held no call"
-    return Bound(skips=tuple(Skip(t.name, reason) for t in view.tools))
+    skips = tuple(Skip(t.name, reason) for t in view.tools)
+    return Bound(skips=skips, reason=parsed.reason)
 
 
 def first_schema(
@@ -304,15 +307,18 @@ def _read_schema(view: View, text: str) -> Bound:
     reason = value.get("reason")
     reason = reason if isinstance(reason, str) and reason.strip() else _NO_USE
     if isinstance(later := value.get("later"), list):
-        return _bind_first_calls(view, calls, later)
+        return _bind_first_calls(view, calls, later, reason)
     useful = value.get("useful")
     return _bind_layer_calls(view, calls, useful if isinstance(useful, list) else (), reason)
 
 
-def _bind_first_calls(view: View, calls: Sequence[ToolCall], later: Sequence[Json]) -> Bound:
+def _bind_first_calls(
+    view: View, calls: Sequence[ToolCall], later: Sequence[Json], reason: str
+) -> Bound:
     """The calls of the first question; what is needed are their tools and those named for later."""
     named = {*(call.tool for call in calls), *later}
-    return Bound(tuple(calls), needed=tuple(t.name for t in view.tools if t.name in named))
+    needed = tuple(t.name for t in view.tools if t.name in named)
+    return Bound(tuple(calls), needed=needed, reason=reason)
 
 
 def _bind_layer_calls(
@@ -329,7 +335,7 @@ def _bind_layer_calls(
         for t in view.tools
         if t.name not in called
     )
-    return Bound(tuple(calls), tuple(skips), tuple(wanted), tuple(needed))
+    return Bound(tuple(calls), tuple(skips), tuple(wanted), tuple(needed), reason=reason)
 
 
 def _named_useful(view: View, text: str) -> list[str]:
@@ -357,7 +363,8 @@ def _read_thought(text: str) -> str:
 
 def _read_action(action: Json, thought: Json) -> Bound:
     if not isinstance(action, dict) or action.get("tool") in (None, FINISH):
-        return Bound(finished=True)
+        reason = action.get("reason") if isinstance(action, dict) else None
+        return Bound(finished=True, reason=reason if isinstance(reason, str) else "")
     if action["tool"] == GIVE_UP:
         return Bound(given_up=True)
     call = ToolCall("", str(action["tool"]), action.get("arguments") or {})

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from callwright.dataflow.lineage import collect_inherited
 from callwright.language import ENGLISH
 from callwright.language.tokens import fold_text
-from callwright.nouns.errors import Violation
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -28,7 +27,10 @@ from callwright.nouns.types import (
 )
 from callwright.repair.diagnose import points_at_arguments
 from callwright.repair.provenance.grounding import copies_example
+from callwright.repair.provenance.readable import speaks_of_one
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.value_judge import ValueJudge
+from callwright.schema.compiled import compiled_for
 from callwright.schema.value_spellings import calendar_day
 
 _IDENTIFIER = re.compile(r"\d|[@./\\]")
@@ -180,21 +182,34 @@ def _list_texts(value: Json) -> list[str]:
     return [leaf for leaf in iter_scalars(value) if isinstance(leaf, str)]
 
 
-def describe_ungrounded(call: CheckedCall, sources: ProvenanceIndex) -> str:
-    """Why a call should wait, or ""; see :func:`find_ungrounded`."""
-    found = find_ungrounded(call, sources)
-    return found.message if found is not None else ""
-
-
-def find_ungrounded(call: CheckedCall, sources: ProvenanceIndex) -> Violation | None:
-    """The value for which a call should wait: a required number or date that nothing seen so far
-    says, or the example that the tool's own description gives. A tool may yet say it.
+def describe_ungrounded(
+    call: CheckedCall, sources: ProvenanceIndex, said: Sequence[str] = ()
+) -> str:
+    """Why a call should wait, or "": it holds a required number or date that nothing seen so far
+    says, or the example that the tool's own description gives. A tool may yet say it. ``said``: the
+    user's words; what these lead to need not stand there.
     """
     for warning in call.warnings:
         key = warning.path.removeprefix("/").split("/")[0]
         number = isinstance(warning.got, int | float) and not isinstance(warning.got, bool)
         day = isinstance(warning.got, str) and calendar_day(warning.got) is not None
         copied = copies_example(warning.got, call.tool.properties.get(key), sources)
-        if warning.kind == "unsourced" and (number or day or copied) and key in call.tool.required:
-            return warning
-    return None
+        is_judged = warning.kind == "unsourced" and key in call.tool.required
+        if not is_judged or not (number or day or copied):
+            continue
+        if not _is_meant(call, key, sources, said):
+            return warning.message
+    return ""
+
+
+def _is_meant(call: CheckedCall, key: str, sources: ProvenanceIndex, said: Sequence[str]) -> bool:
+    """Return True if the user's words surely lead to an argument: one thing is spoken of, or a day
+    is counted from another.
+    """
+    value, node = call.arguments.get(key), compiled_for(call.tool).root.property(key)
+    if not said or node is None:
+        return False
+    if not isinstance(value, str):
+        return value == 1 and speaks_of_one(said)
+    judge = ValueJudge(sources, said, tool=call.tool, call=call.arguments)
+    return value in judge.list_meant(value, node, call.arguments)

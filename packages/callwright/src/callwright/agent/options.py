@@ -100,7 +100,8 @@ class Persistence:
     ``sinks`` are given every event of a run. A sink that raises an exception gets no more events of
     it; the run goes on, and the log ``callwright.agent`` and a note say so. ``secrets`` are removed
     from tool results, traces and journals, as the keys of the model and the sources are. A run
-    whose request or replies hold one cannot be replayed.
+    whose request or replies hold one cannot go on from its record: a resume of one that has not
+    ended raises JournalError.
     """
 
     journal: bool | str | Path = False

@@ -61,6 +61,7 @@ from callwright.agent.journal.resume import (
     build_specification,
     choose_resumption,
     find_journal,
+    find_withheld_end,
     read_conversation,
     resolve_doubts,
 )
@@ -409,6 +410,8 @@ class Orchestrator:
                     f"the run {journal.run} ended before it began", hint="start a new run"
                 )
             how = _resumption(self, opened, ledger, journal, changed)
+            if life := find_withheld_end(start, journal.events(), journal.run):
+                return _as_recorded(life, journal.run)
             if how.mode == "continue" and not ledger.is_new_segment:
                 if life := ended_life(journal.events()):
                     Trace((*self._options.persistence.sinks,)).note(how.of_ended)
@@ -492,6 +495,7 @@ async def _run_query(
         shortlist=listing and listing.stated,
         offered=len(catalog),
         known=rates,
+        withheld=_is_withheld(trace, query, conversation, instructions),
         segment=ledger.segment,
         resumed=resumed.mode,
         **_build_start_identity(setup, tools, model, listing, instructions, target),
@@ -609,6 +613,12 @@ def _open_trace(
     reader = EventReader(watch)
     sinks = (*sinks, reader)
     return Trace(sinks, secrets, ledger.clock, started=ledger.began, watch=reader.announce)
+
+
+def _is_withheld(trace: Trace, *said: Any) -> bool:
+    """Return True if what was said to a run holds a secret, which its record does not."""
+    told = to_json(said)
+    return bool(trace.secrets) and trace.redact(told) != told
 
 
 def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date | None:
@@ -979,10 +989,13 @@ def _add_assumed_values(answer: Answer, job: Job) -> Answer:
 def _add_certain_facts(answer: Answer, job: Job) -> Answer:
     """The answer, and under what is missing what must be said for certain, whatever the model says:
     the writes that rested on a value which was wrong, those that may or may not have happened, and
-    the calls that were not approved, or rest on a value that nothing states.
+    the calls that were not approved, rest on a value that nothing states, or were made once only.
     """
     executor = job.executor
-    certain = (*executor.outdated, *executor.in_doubt, *executor.denied, *executor.unstated)
+    certain = (
+        *(*executor.outdated, *executor.in_doubt, *executor.denied, *executor.unstated),
+        *executor.not_repeated,
+    )
     left = (s for s in certain if not any(s.reason in part for part in answer.missing))
     told = tuple(f"{s.tool}: {s.reason}" for s in left)
     return _add_notes(answer, told, job.query)
@@ -1018,7 +1031,7 @@ def _build_run(
     is_supported = any(one.support != "unsupported" for one in answer.statements)
     # what earlier turns brought may be all that the request needs
     found = bool(executor.succeeded or (executor.state.earlier and is_supported)) and not unanswered
-    found = found or (executor.led is not None and executor.led.is_idle and bool(answer.text))
+    found = found or (job.asks_for_nothing and bool(answer.text))
     status = _classify_status(answer, found=found, limit=limit)
     cost = Cost(
         budget.model_calls, budget.usage, budget.seconds, budget.tool_calls, dict(executor.repairs)

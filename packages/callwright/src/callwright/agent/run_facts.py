@@ -7,6 +7,7 @@ messages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from callwright.agent.safety.clear import is_unstated
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.state import DeniedCall, MadeCall, RunState
+from callwright.dataflow.prerequisites import list_reads
 from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
@@ -32,9 +34,14 @@ from callwright.nouns.types import (
 )
 from callwright.repair.gate import Gate, Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.rules.equal_calls import may_be_meant_again
 
 if TYPE_CHECKING:
     from callwright.agent.leading.led_context import LedContext
+
+
+_ONCE = "it was made once, as {}: ask again for it where it is meant more than once"
+_ONE_QUESTION = re.compile(r"(?:[^?？؟!！.。\n]|\.(?=\S)){4,300}[?？؟]")
 
 
 class RunFacts:
@@ -71,8 +78,16 @@ class RunFacts:
         # the turn behind whose conversation every question stands, the answer's too; None: each is
         # one prompt
         self.led: LedContext | None = None
+        # the model's own question to the user, in the place of a call
+        self.asked_back = ""
         self.is_sandbox = is_sandbox
         self.profile = profile
+
+    def take_reason(self, reason: str) -> None:
+        """Note why the model calls nothing, where that is one question to the user."""
+        text = reason.strip()
+        if _ONE_QUESTION.fullmatch(text):
+            self.asked_back = text
 
     def granted(self) -> bool:
         """One step of recovery, where there is a budget for it: of these facts alone there is
@@ -199,6 +214,22 @@ class RunFacts:
         good = self.succeeded | self.state.replaced
         kept = (s for s in self.skips if s.refused and is_unstated(s.reason))
         return tuple(dict.fromkeys(s for s in kept if s.tool not in good))
+
+    @property
+    def not_repeated(self) -> tuple[Skip, ...]:
+        """The writes that were not made again after an equal call, and that the request may ask for
+        more than once, each once.
+        """
+        reads = list_reads(self._index.tools.values())
+        made = {r.id: ToolCall(r.id, r.tool, r.arguments) for r in self.results}
+        told = {}
+        for one in self.state.repeated:
+            call = made.get(one.same)
+            if call is None or call.tool in reads:
+                continue
+            if may_be_meant_again(call, self.state.asked.query):
+                told[one.same] = Skip(call.tool, _ONCE.format(one.same), refused=True)
+        return tuple(told.values())
 
     @property
     def sources(self) -> ProvenanceIndex:

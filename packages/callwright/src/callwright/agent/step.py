@@ -29,8 +29,10 @@ from callwright.agent.bind import Bound, View, build_bind_request, read_reply
 from callwright.agent.render import choose_listed_tools, render_signature
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.repeats import only_thanks
 from callwright.agent.today import render_today
 from callwright.grounding.answer.summary import render_growing_results
+from callwright.language.thanks import is_only_greeting
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest, Planner, ReplyMode
@@ -255,6 +257,12 @@ class StepContext:
         return self.facts.handling.as_written
 
     @property
+    def asks_for_nothing(self) -> bool:
+        """True if the user only greets or thanks: nothing is called for it."""
+        is_greeting = is_only_greeting(self.query) or only_thanks(self.query, self.conversation)
+        return is_greeting and not self.as_written
+
+    @property
     def free_arguments(self) -> bool:
         """True if replies that are held to a schema may hold any arguments."""
         return self.facts.handling.unchecked
@@ -324,6 +332,8 @@ class StepContext:
         )
         reply = yield from ask(request, 1 if step.may_finish else None, actor)
         bound = read_reply(view, self.mode, reply)
+        if not bound.calls:
+            self.facts.take_reason(bound.reason)
         if bound.malformed:
             self.trace.add("note", text=f"the reply could not be read: {bound.malformed}")
         return bound
@@ -365,8 +375,14 @@ class StepContext:
         yield from self._set_plan(lambda: plan, self.tools)
 
     def revise(self, finished: Container[str], fresh: Callable[[], Plan]) -> Steps[None]:
-        """The next revision: finished slots stay, ``fresh`` makes the rest."""
-        yield from self._set_plan(lambda: self.plan.revised(finished, fresh()), self.tools)
+        """The next revision: finished slots stay, ``fresh`` makes the rest. A slot that finished
+        before one that it was to wait for waits for that no longer: it may come again, behind it.
+        """
+        slots = self.plan.slots
+        done = frozenset(slot.id for slot in slots if slot.id in finished)
+        kept = (replace(s, after=s.after & done) if s.id in done else s for s in slots)
+        plan = replace(self.plan, slots=tuple(kept))
+        yield from self._set_plan(lambda: plan.revised(finished, fresh()), self.tools)
 
     def _set_plan(
         self, make: Callable[[], Plan], tools: Sequence[Tool], fixed: bool = True

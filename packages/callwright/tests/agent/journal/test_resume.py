@@ -634,3 +634,23 @@ async def test_a_run_is_resumed_by_its_whole_id_alone(tmp_path: Path) -> None:
         assert find_journal(part, tmp_path).stem == whole.id
     with pytest.raises(JournalError, match="there is no run ''"):
         find_journal("", tmp_path)
+
+
+async def test_a_run_whose_request_held_a_secret_does_not_go_on_with_its_mark(
+    tmp_path: Path,
+) -> None:
+    secret = "s3cr3t-4711"
+
+    def opened(model: ScriptedModel) -> Orchestrator:
+        kept = Persistence(journal=tmp_path, secrets=[secret])
+        return orchestrator(tmp_path, World(), model=model, persistence=kept)
+
+    whole = await opened(ScriptedModel(answers)).run(f"{QUERY} My key is {secret}.")
+    [path] = list_journals(tmp_path)
+    assert secret not in path.read_text(errors="replace")
+    replayed = await opened(ScriptedModel([])).resume(path)
+    assert replayed.answer == whole.answer, "what has ended is only read"
+    _, events = read_journal(path, every=True)
+    cut_short = cut(path, tmp_path, next(n for n, e in enumerate(events) if e.kind == "model"))
+    with pytest.raises(JournalError, match="its request held a secret"):
+        await opened(ScriptedModel(answers)).resume(cut_short)

@@ -10,12 +10,12 @@ import pytest
 from callwright import Limits, Orchestrator, Run
 from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import Journal, read_journal
-from callwright.agent.options import Interaction, Persistence
+from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import open_strategy
 from callwright.nouns.errors import ConfigError, Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Capabilities
-from callwright.nouns.types import READ_LOCAL
+from callwright.nouns.types import READ_LOCAL, WRITE
 from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 
 TEXT = {"type": "string"}
@@ -522,3 +522,29 @@ async def test_as_written_a_run_cut_anywhere_is_replayed_to_the_same_end(
         assert [(r.id, r.tool, r.arguments, r.ok) for r in again.results] == [
             (r.id, r.tool, r.arguments, r.ok) for r in whole.results
         ], kept
+
+
+@pytest.mark.parametrize("strategy", ["react-no-repair", "react-no-gate"])
+@pytest.mark.parametrize("is_sandbox", [False, True])
+async def test_outside_a_sandbox_no_write_rests_on_a_value_from_nowhere(
+    strategy: str, is_sandbox: bool
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"iata": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]+$"}},
+        "required": ["iata"],
+    }
+    book = FakeTool("book", input_schema=schema, output={"id": 1}, effects=WRITE)
+    read = FakeTool("look", input_schema=schema, output={"id": 1}, effects=READ_LOCAL)
+    made_up = {"iata": "XYZ-4711"}
+    model = ScriptedModel(
+        {"bind": [step("look", **made_up), step("book", **made_up), END], "*": SAID}
+    )
+    done = await run(strategy, model, book, read, safety=Safety(allow=["*"], sandbox=is_sandbox))
+    assert read.calls == [made_up], "a read leaves as it was written"
+    assert book.calls == [made_up] * is_sandbox
+    assert [result.ok for result in done.results] == [True, is_sandbox]
+    if not is_sandbox:
+        assert "nothing in this conversation states" in str(done.results[1].failure)
+        third = [r for r in model.requests if r.purpose == "bind"][2]
+        assert "nothing in this conversation states" in third.messages[-1].content

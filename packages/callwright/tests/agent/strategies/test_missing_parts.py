@@ -211,3 +211,31 @@ def test_wherever_a_fetching_run_ended_it_goes_on_to_the_same_end(
     assert done.status == "answered"
     assert "9 pieces of B-007" in done.answer.text
     assert len(shop.stock.calls) <= max(made + 1, 3), "a read is at most made once more"
+
+
+async def test_what_is_missing_then_is_fetched_too_where_it_is_something_else() -> None:
+    """A part's code leads to its stock: two lookups, the second named by the second answer."""
+    find = FakeTool("find_part", {"name": TEXT}, output={"code": "B-007"}, effects=READ)
+    stock = FakeTool("find_stock", {"part": TEXT}, output={"pieces": 9}, effects=READ)
+
+    def reply(request: ChatRequest) -> Any:
+        text = request.messages[-1].content
+        if request.purpose.startswith("answer"):
+            if stock.calls:
+                return {
+                    "statements": [{"text": "There are 9 pieces.", "results": []}],
+                    "missing": [],
+                }
+            return {"statements": [], "missing": ["the stock" if find.calls else "the code"]}
+        if "Still open:\n- the code" in text:
+            return {"calls": [{"tool": "find_part", "arguments": {"name": "bolts"}}]}
+        if "Still open:\n- the stock" in text:
+            return {"calls": [{"tool": "find_stock", "arguments": {"part": "B-007"}}]}
+        return {"calls": [{"tool": "look", "arguments": {}}]}
+
+    look = FakeTool("look", {}, output={"shelf": 4}, effects=READ)
+    model = ScriptedModel(reply)
+    setup = Orchestrator([fake_source(find, stock, look)], model=model, planner=FixedPlan(["look"]))
+    done = await setup.run("How many bolts are there?")
+    assert (done.status, done.answer.missing) == ("answered", ())
+    assert [result.tool for result in done.results] == ["look", "find_part", "find_stock"]

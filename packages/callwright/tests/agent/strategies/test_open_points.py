@@ -9,8 +9,12 @@ import pytest
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.state import Asked, RunState
-from callwright.agent.step import StepContext
-from callwright.agent.strategies.open_points import find_open_points
+from callwright.agent.step import Execute, Returned, StepContext
+from callwright.agent.strategies.open_points import (
+    find_open_points,
+    list_waiting,
+    look_after_job,
+)
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.types import READ, WRITE, Effects, Tool, ToolResult
@@ -85,3 +89,47 @@ def test_a_frozen_plan_offers_none_but_its_own_tools(level: Any) -> None:
     names = {slot.tool for slot in found.slots}
     assert ("geocode" in names) is (level == "")
     assert [slot.tool for slot in found.missed] == (["geocode"] if not level else [])
+
+
+CLOCK, DELETE = tool("get_date"), tool("delete", "id", effects=WRITE)
+
+
+@pytest.mark.parametrize(
+    ("tools", "layers", "waiting"),
+    [
+        ((PLACE, SUN), [["find_place"], ["sun_times"]], ["find_place"]),  # the order may be wrong
+        ((PLACE, DELETE), [["find_place"], ["delete"]], []),  # what waits for it gives it nothing
+        ((PLACE, DELETE), [["delete"], ["find_place"]], ["delete"]),
+        ((PLACE, DELETE, CLOCK), [["find_place"], ["delete"]], ["find_place"]),
+    ],
+)
+def test_a_read_waits_only_where_another_tool_may_give_its_value(
+    tools: tuple[Tool, ...], layers: list[list[str]], waiting: list[str]
+) -> None:
+    made = context(tools=tools)
+    made.plan = Plan.from_layers(layers)
+    first = made.plan.ready(())
+    assert list_waiting(made, first, {slot.id for slot in first}) == waiting
+
+
+def next_or_none(steps: Any, event: Any) -> Any:
+    try:
+        return steps.send(event)
+    except StopIteration:
+        return None
+
+
+def test_a_job_that_goes_on_is_read_again_a_few_times_at_most() -> None:
+    start, read = tool("start_job", "kind", effects=WRITE), tool("get_job", "job_id")
+    pending = {"job_id": "J-1", "status": "pending"}
+    made = context(came("r1", start, pending, kind="x"), tools=(start, read))
+    steps, asked, event = look_after_job(made), list[Any](), None
+    while (action := next_or_none(steps, event)) is not None:
+        assert isinstance(action, Execute)
+        asked.append(action.calls[0].arguments)
+        result = came(f"r{len(asked) + 1}", read, pending, job_id="J-1")
+        made.facts.take_results([result])
+        event = Returned([result])
+    assert asked == [{"job_id": "J-1"}] * 6
+    made = context(came("r1", read, {"job_id": "J-1", "status": "done"}), tools=(start, read))
+    assert list(look_after_job(made)) == []

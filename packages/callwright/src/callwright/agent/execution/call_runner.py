@@ -76,6 +76,7 @@ _DROPPED = EditRules.DROP_UNKNOWN
 _LEFT_OUT = EditRules.DROP_UNSOURCED
 _REPEATS = 2  # of one call that the world refused: what is dead must not eat what could go round it
 _NEAR = 7  # days from a known one, within which a date may have been counted
+_UNDECLARED = ", and as its effects are not declared, it may write"
 _FIRST_WAIT = 0.5  # seconds before a repeated execution of a call the world refused; doubles
 
 
@@ -118,7 +119,8 @@ class CallRunner:
         checked = await self._check(call, ask=self.task.by == "model")
         if checked is None:
             return
-        if may_defer and (why := describe_ungrounded(checked, self.sources)):
+        spoken = self.shared.index.spoken
+        if may_defer and (why := describe_ungrounded(checked, self.sources, spoken)):
             self.outcome.deferred, self.outcome.lacks = checked, True
             self._skip(why, refused=True)
             return
@@ -126,19 +128,23 @@ class CallRunner:
 
     async def _run_as_written(self, call: ToolCall) -> None:
         """Execute a call that satisfies its schema, every time it appears; another returns an
-        error.
+        error. So does a write that is held back for a value that nothing states.
         """
         verdict = self.gate.as_written(call, unchecked=self.shared.handling.unchecked)
+        given = verdict.arguments or {}
         if isinstance(verdict, CheckedCall):
             self.outcome.result = await self._run(verdict)
-            return
-        self.shared.trace.add(
-            "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
-        )
-        failure = Failure("tool_error", verdict.message)
-        self.outcome.result = ToolResult(
-            call.id, call.tool, verdict.arguments or {}, None, failure, slot=call.slot
-        )
+            held = self.outcome.held
+            if self.outcome.result is not None or held is None or not held.is_unstated:
+                return
+            message = held.reason
+        else:
+            message = verdict.message
+            self.shared.trace.add(
+                "call.refused", id=call.id, violations=verdict.violations, edits=verdict.edits
+            )
+        failure = Failure("tool_error", message)
+        self.outcome.result = ToolResult(call.id, call.tool, given, None, failure, slot=call.slot)
 
     async def run_unless_duplicate(self, call: CheckedCall) -> None:
         """Run a checked call, unless the same call or one of which the outcome is unknown forbids
@@ -187,7 +193,9 @@ class CallRunner:
         ):
             return None
         self.outcome.same = self.outcome.repeats = same
-        return Skip(tool.name, write_repeat_reason(same), call.slot)
+        why = write_repeat_reason(same)
+        why += "" if tool.effects.declared else _UNDECLARED
+        return Skip(tool.name, why, call.slot)
 
     async def _check(self, call: ToolCall, ask: bool) -> CheckedCall | None:
         frozen = (
@@ -443,6 +451,8 @@ class CallRunner:
         if not self._is_provenance_judged(attempt):
             return state
         index, fills_schema = self.shared.index, self.shared.handling.fills_schema
+        if self.shared.handling.as_written:
+            return state._replace(spoken=index.spoken)
         looked_up = find_looked_up(tuple(index.tools.values()), undeclared=fills_schema)
         before = index.build_sources_before_writes() if self._may_undo() else None
         return state._replace(
@@ -456,12 +466,13 @@ class CallRunner:
 
     def _is_provenance_judged(self, attempt: int) -> bool:
         """Return True if a write may be kept back for a value that nobody said: not where the
-        values are somebody's own, nor where the calls are to leave as they were written, nor once
-        the call has left. A tool whose effects nobody declared may well be a read, so that it is
-        judged only where models call too readily.
+        values are somebody's own, nor where calls are to leave as they were written in a sandbox,
+        nor once the call has left. A tool whose effects nobody declared may well be a read, so that
+        it is judged only where models call too readily.
         """
         handling, tool = self.shared.handling, self.shared.index.tools.get(self.task.tool)
-        if handling.is_trusted or handling.as_written or tool is None:
+        is_baseline = handling.as_written and self.shared.safety.is_sandbox
+        if handling.is_trusted or is_baseline or tool is None:
             return False
         is_judged = tool.effects.declared or handling.fills_schema
         return is_judged and not self.shared.ledger.intended(self.id, attempt)

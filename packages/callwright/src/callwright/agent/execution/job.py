@@ -66,11 +66,18 @@ class Job(StepContext):
         self.executor.as_written(unchecked=unchecked)
 
     def finish(self) -> Generator[ChatRequest, Reply, WrittenAnswer]:
-        """The questions of the Finish step; none where the model wrote its answer already, or gave
-        up.
+        """The questions of the Finish step; none where the model wrote its answer already, gave up,
+        or called nothing and asked the user instead.
         """
         if (written := self._get_written_answer()) is not None:
             return WrittenAnswer(written)
+        facts = self.facts
+        if facts.asked_back and not (self.as_written or facts.all_results or facts.held):
+            return WrittenAnswer(add_question(Answer(""), facts.asked_back, ()))
+        if self.asks_for_nothing and not facts.all_results:
+            self.trace.add("note", text="the message only greets or thanks")
+            # it reads nothing but what every context holds
+            return WrittenAnswer((yield from say_freely(self)))  # type: ignore[arg-type]
         results, limits = self._shown(), self.limits
         if self.as_written:
             answer = yield from finish_without_repair(
@@ -84,7 +91,7 @@ class Job(StepContext):
         # a refused second question must not lose the first answer
         repair_questions = 1 if self.questions.calls_left > 1 else 0
         skips, most = self.executor.missing, limits.result_chars
-        led = self.facts.led
+        led = facts.led
 
         def write(words: Words | None = None) -> Generator[ChatRequest, Reply, WrittenAnswer]:
             deeds = words.deeds if words else None
@@ -108,8 +115,6 @@ class Job(StepContext):
 
         if led is None:
             return (yield from self._ask_for_unstated((yield from write())))
-        if led.is_idle:
-            return WrittenAnswer((yield from say_freely(led)))
         return (yield from close_turn(led, write)).join()
 
     def _list_told(self) -> list[str]:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from callwright import prompts
+from callwright.agent.journal.ended import ended_life
 from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
 from callwright.agent.journal.store import SUFFIX, runs_dir
 from callwright.agent.journal.usable_prompts import digests_of_prompts, usable_prompts
 from callwright.nouns.errors import JournalError
 from callwright.nouns.protocols import NotDone
-from callwright.nouns.trace import Trace
+from callwright.nouns.redaction import TAKEN_OUT
+from callwright.nouns.trace import Event, Trace
 from callwright.nouns.types import (
     Json,
     JsonObject,
@@ -214,6 +216,21 @@ def read_conversation(start: Answer) -> tuple[Message, ...]:
     return tuple(
         Message(**{**told, "tool_calls": tuple(ToolCall(**call) for call in told["tool_calls"])})
         for told in start["conversation"]
+    )
+
+
+def find_withheld_end(start: Answer, events: Sequence[Event], run: str) -> tuple[Event, ...]:
+    """The events of the end of a run of which the record lacks a secret that was said to it; none
+    where it lacks nothing. Raises JournalError where such a run has not ended: it would go on with
+    the mark that stands in the secret's place.
+    """
+    if not start.get("withheld", TAKEN_OUT in start["query"]):  # earlier versions do not say
+        return ()
+    if life := ended_life(events):
+        return life
+    raise JournalError(
+        f"the run {run} cannot go on: its request held a secret, and secrets are not written down",
+        hint="start a new run with the whole request",
     )
 
 

@@ -44,7 +44,8 @@ class WithoutSketch(Layered):
         while index < _STEPS and len(context.facts.all_results) > before:
             before = len(context.facts.all_results)
             index += 1
-            yield from self._layer(context, context.plan.slots, index, _STEPS)
+            slots = context.plan.slots
+            yield from self._layer(context, slots, index, _STEPS, (), [s.tool for s in slots])
             yield from recovery.after((index, _STEPS), finished)
         yield from self._end(context, index, recovery, finished)
 
@@ -102,9 +103,11 @@ class ReActAsWritten(_AsWritten, ReAct):
     A call of a tool that is not offered, or with arguments that its schema refuses, comes back as a
     failed result, as a tool's own error does; the model sees it and may try again in its next turn,
     within the same limits. Nothing is repaired, dropped, held back or repeated by the executor, the
-    same call may be made again, and the answer is the model's own words. Questions, limits,
-    approval of writes and accounting are those of :class:`ReAct`; so is the reading of results (an
-    error inside a success is shown as a failure), which can only help it.
+    same call may be made again, and the answer is the model's own words. Outside a sandbox one thing
+    is held back all the same: a declared write with a value that nothing states, which comes back as
+    a failed result too. Questions, limits, approval of writes and accounting are those of
+    :class:`ReAct`; so is the reading of results (an error inside a success is shown as a failure),
+    which can only help it.
     """
 
     name = "react-no-repair"

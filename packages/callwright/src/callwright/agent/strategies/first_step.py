@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from callwright.agent.safety.policy import find_asked
 from callwright.agent.step import BindStep, StepContext, Steps, execute
+from callwright.agent.strategies.open_points import list_waiting
 from callwright.agent.strategies.tool_choice import keep_chosen_tools
 from callwright.dataflow.prerequisites import Prerequisites
 from callwright.nouns.types import Skip, to_canonical_json
@@ -47,7 +48,8 @@ def take_first_step(context: StepContext, finished: set[str]) -> Steps[None]:
     finished |= {call.slot for call in calls} if named else {*ready.values()}
     total = len(context.plan.layers)
     context.trace.add("layer", index=1, total=total, slots=[*dict.fromkeys(c.slot for c in calls)])
-    yield from execute(calls, ready, may_defer=ready)
+    slots = [slot for slot in context.plan.slots if slot.id in {*ready.values()}]
+    yield from execute(calls, ready, may_defer=list_waiting(context, slots, finished))
     _drop_needless_slots(context, named, finished)
 
 

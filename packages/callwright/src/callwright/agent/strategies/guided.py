@@ -21,9 +21,10 @@ from callwright.agent.leading.option_support import (
     find_options,
 )
 from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.leading.turn import asks_for_nothing, take_round
+from callwright.agent.leading.turn import take_round
 from callwright.agent.step import StepContext, Steps, ask, step_id
 from callwright.agent.strategies.strategy import Stepwise
+from callwright.jsontext import parse_lenient
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
@@ -47,13 +48,11 @@ class Guided(Stepwise):
 
     def steps(self, context: StepContext) -> Steps[None]:
         context.plan = Plan()
+        if context.asks_for_nothing:
+            return
         led = _open_turn(context)
         context.facts.led = led
         context.facts.judge_readily_made_calls()
-        if asks_for_nothing(context.query, context.conversation):
-            led.is_idle = True
-            context.trace.add("note", text="the message only greets or thanks")
-            return
         for _ in range(context.limits.turns):
             policy = led.policy = LeadPolicy(None, led.policy.chosen, led.policy.intended)
             if not (yield from take_round(policy, led)):
@@ -97,6 +96,8 @@ class _OwnTurn(LedContext):
         if reply.tool_calls:
             return reply.tool_calls
         found = read_guided_calls(reply.text)
+        if found == ():
+            self.facts.take_reason(_read_reason(reply.text))
         return parse_calls(reply.text, tools).calls if found is None else found
 
     def leave_out_unlikely(self, calls: tuple[ToolCall, ...]) -> Steps[tuple[ToolCall, ...]]:
@@ -147,6 +148,13 @@ def _open_turn(context: StepContext) -> _OwnTurn:
     told = {one.name: getattr(context, one.name) for one in fields(StepContext)}
     form = CallForm(most=context.facts.profile.layer_calls)
     return _OwnTurn(**told, form=form, policy=LeadPolicy(), run=context)
+
+
+def _read_reason(text: str) -> str:
+    """Why a reply that makes no call makes none, in the model's words; "" where it does not say."""
+    value = parse_lenient(text).value
+    reason = value.get("no_call") if isinstance(value, dict) else None
+    return reason if isinstance(reason, str) else ""
 
 
 def _render_result(result: ToolResult) -> tuple[Message, Message]:

@@ -19,7 +19,13 @@ from callwright.agent.gaps import Gap
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
 from callwright.agent.strategies.first_step import may_call_first, take_first_step
-from callwright.agent.strategies.open_points import find_open_points, list_open_gaps, narrow_tool
+from callwright.agent.strategies.open_points import (
+    find_open_points,
+    list_open_gaps,
+    list_waiting,
+    look_after_job,
+    narrow_tool,
+)
 from callwright.agent.strategies.recovery import WAYS, Recovery
 from callwright.agent.strategies.revision import Revision, list_lost_calls
 from callwright.agent.strategies.strategy import Stepwise
@@ -60,6 +66,8 @@ class Layered(Stepwise):
         self._ask_what_is_open = ask_what_is_open
 
     def steps(self, context: StepContext) -> Steps[None]:
+        if context.asks_for_nothing:
+            return
         recovery = Recovery(context, self._recover, self._layer)
         revision = Revision(context)
         finished: set[str] = set()
@@ -84,7 +92,9 @@ class Layered(Stepwise):
                 slot.tool for slot in late
             )  # unless it lacks a value now as well
             total = max(len(context.plan.layers), index)
-            yield from self._layer(context, slots, index, total, gaps, last=False)
+            waiting = list_waiting(context, slots, finished)
+            yield from self._layer(context, slots, index, total, gaps, waiting)
+            yield from look_after_job(context)
             yield from recovery.after((index, total), finished)
         yield from self._end(context, index, recovery, finished)
 
@@ -142,15 +152,12 @@ class Layered(Stepwise):
         index: int,
         total: int,
         found: tuple[Gap, ...] = (),
-        last: bool | None = None,
+        waiting: Collection[str] | None = None,
     ) -> Steps[None]:
-        """One question and its calls. ``found``: the gaps that this layer is to close.
-
-        ``last``: nothing comes after it that could give a value, so calls with a made-up one do not
-        wait for it; by default that is so where it closes gaps. What writes waits even then: a
-        made-up value is not written.
+        """One question and its calls. ``found``: the gaps that this layer is to close. ``waiting``:
+        the tools whose calls wait where a value of theirs stands nowhere; by default, where nothing
+        comes after it that could give one, what writes: a made-up value is not written.
         """
-        last = bool(found) if last is None else last
         context.trace.add("layer", index=index, total=total, slots=[s.id for s in slots])
         by_name = {t.name: t for t in context.tools}
         tools = tuple(by_name[name] for name in dict.fromkeys(slot.tool for slot in slots))
@@ -163,8 +170,8 @@ class Layered(Stepwise):
         for tool in bound.wanted:
             context.facts.note_lacking(tool)
         calls = [replace(call, slot=slot_of.get(call.tool, "")) for call in bound.calls]
-        may_defer = [name for name in slot_of if not last or by_name[name].effects.declares_write]
-        yield from execute(calls, slot_of, may_defer=may_defer)
+        writes = [name for name in slot_of if by_name[name].effects.declares_write]
+        yield from execute(calls, slot_of, may_defer=writes if waiting is None else waiting)
 
 
 def _list_late_slots(context: StepContext) -> tuple[Slot, ...]:

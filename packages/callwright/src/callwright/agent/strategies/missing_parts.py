@@ -1,11 +1,12 @@
-"""The end of every run: the Finish question, and once what its reply names as missing.
+"""The end of every run: the Finish question, and what its reply names as missing.
 
 The model's own list (``missing`` of its reply) is passed on as it was written, in whatever
 language. Where a tool that is offered may still get one of its parts, one more question over these
 tools is asked, with the list as what is open. If a call of it succeeds, the Finish question is
-asked once more. All of it counts as any question does, and happens at most once a run. Reading
-tools are offered; what may write only where the request asks for it, and where it has not written
-yet. Its clearance decides as ever. A frozen plan holds.
+asked once more. What this one names is fetched too, where it is something else: the code that was
+missing leads to the record that is. All of it counts as any question does, and happens at most twice
+a run. Reading tools are offered; what may write only where the request asks for it, and where it has
+not written yet. Its clearance decides as ever. A frozen plan holds.
 """
 
 from __future__ import annotations
@@ -25,23 +26,29 @@ if TYPE_CHECKING:
 
 _OFFERED = 12  # tools at most: those of the plan first
 _QUESTIONS = 2  # the one for the missing parts, and the answer's
+_FETCHES = 2
 
 
 def close_run(job: Job) -> Steps[Answer]:
     """The answer of a run. Raises LimitReached where a limit forbids even the first question."""
     written = yield from converse(job.finish())
-    is_open = written.missing or written.undone
-    if not is_open or job.as_written or job.questions.calls_left < _QUESTIONS:
-        return written.answer
-    points = written.missing or (job.query,)
-    names = () if written.missing else _list_safe(written.undone, job)
-    if written.undone and not (names or written.missing):
-        return written.answer
-    try:
-        if (yield from fetch_missing(job, points, names)):
+    asked: list[Sequence[str]] = []
+    while len(asked) < _FETCHES:
+        is_open = written.missing or written.undone
+        if not is_open or job.as_written or job.questions.calls_left < _QUESTIONS:
+            break
+        points = written.missing or (job.query,)
+        names = () if written.missing else _list_safe(written.undone, job)
+        if points in asked or (written.undone and not (names or written.missing)):
+            break
+        asked.append(points)
+        try:
+            if not (yield from fetch_missing(job, points, names)):
+                break
             written = yield from converse(job.finish())
-    except LimitReached:
-        job.trace.add("note", text="a limit was reached: the answer stays as it was")
+        except LimitReached:
+            job.trace.add("note", text="a limit was reached: the answer stays as it was")
+            break
     return written.answer
 
 

@@ -10,17 +10,20 @@ nothing is asked. A frozen plan holds: only its tools are offered again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from callwright.agent.gaps import Gap, find_gaps
-from callwright.agent.step import StepContext, Steps
+from callwright.agent.step import StepContext, Steps, execute
 from callwright.language.tokens import split_identifier
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Json, Tool
 from callwright.planning.schema_order import find_claims
+from callwright.repair.pending import find_follow_up, is_pending
 from callwright.schema.value_spellings import calendar_day
+
+_MOST_READS = 6  # of a job that goes on, in a row: they are made at once, and a job takes its time
 
 AskLayer: TypeAlias = Callable[
     [StepContext, tuple[Slot, ...], int, int, tuple[Gap, ...]], Steps[None]
@@ -101,6 +104,41 @@ def narrow_tool(context: StepContext, tool: Tool) -> Tool:
     )
 
 
+def list_waiting(
+    context: StepContext, slots: Iterable[Slot], finished: Container[str]
+) -> list[str]:
+    """The tools of these slots whose calls wait for a value that stands nowhere: what writes, and
+    what only reads where another tool may yet give the value. That is one of the plan that has had
+    no turn, or has it now; not a write that waits for the reader itself. Or it is a tool that needs
+    nothing.
+    """
+    tools = {tool.name: tool for tool in context.tools}
+    unheard = tools.keys() - context.facts.succeeded
+    writes = {name for name in unheard if tools[name].effects.declares_write}
+    anywhere = {name for name in unheard if _is_needless(tools[name])}
+    now = [slot for slot in slots if slot.tool in tools]
+    left = [slot for slot in context.plan.slots if slot.id not in finished]
+
+    def may_wait(slot: Slot) -> bool:
+        behind = context.plan.behind([slot.id])
+        coming = {s.tool for s in (*left, *now) if s.tool not in writes or s.id not in behind}
+        return slot.tool in writes or bool(((coming & unheard) | anywhere) - {slot.tool})
+
+    return [slot.tool for slot in now if may_wait(slot)]
+
+
+def look_after_job(context: StepContext) -> Steps[None]:
+    """Read again how far a job is that the last result says goes on, a few times at most."""
+    for _ in range(_MOST_READS):
+        last = context.facts.results[-1:]
+        call = find_follow_up(last[0], context.tools) if last else None
+        if call is None or not is_pending(last[0].content):
+            return
+        slot = next((slot.id for slot in context.plan.slots if slot.tool == call.tool), "")
+        if not (yield from execute([replace(call, slot=slot)], (call.tool,), by="retry")):
+            return
+
+
 def _find_wait_reason(context: StepContext, name: str) -> str:
     return next(
         (s.reason for s in reversed(context.facts.skips) if s.tool == name and s.refused),
@@ -119,7 +157,7 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
     feeds = find_claims(context.tools)
     good = context.facts.succeeded
     readers = {tool.name for tool in context.tools if tool.effects.read_only}
-    needless = {t.name for t in context.tools if t.name in readers and not t.required}
+    needless = {tool.name for tool in context.tools if _is_needless(tool)}
     failed = {result.tool for result in context.facts.results if not result.ok}
     wanted: set[str] = set()
     for gap in found:
@@ -135,6 +173,11 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
     done = {t.name for t in context.tools if t.name in good and _is_done(t)}
     undoing = {tool.name for tool in context.tools if tool.compensates}
     return context.facts.freeze.tools(wanted - done - undoing)
+
+
+def _is_needless(tool: Tool) -> bool:
+    """Return True if a tool reads and needs no value: it tells the day, the user, the place."""
+    return tool.effects.read_only and not tool.required
 
 
 def _is_done(tool: Tool) -> bool:

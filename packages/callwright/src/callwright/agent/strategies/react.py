@@ -28,6 +28,8 @@ class ReAct(Stepwise):
 
     def steps(self, context: StepContext) -> Steps[None]:
         context.plan = Plan()
+        if context.asks_for_nothing:
+            return
         revision = Revision(context)
         fruitless = 0
         thoughts: list[tuple[str, str]] = []
