@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from callwright.agent.bind import View, build_bind_request
 from callwright.agent.select import build_request
 from callwright.jsontext import parse
+from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import READ, Tool, ToolCall
 from callwright.planning.dag import Asked
@@ -98,3 +101,22 @@ def test_the_tools_of_a_schema_are_its_constants() -> None:
         "sun",
         "moon",
     ]
+
+
+async def test_it_gives_its_answer_in_the_form_that_is_asked_for() -> None:
+    plain = await expert().complete(ChatRequest((), "words"))
+    assert plain.text == "At 21:18."
+    form: Any = {"anyOf": [{"properties": {"question": TEXT}}, {"properties": {"reply": TEXT}}]}
+    asked = ChatRequest((), "question", schema=form)
+    assert await said(expert(), asked) == {"reply": "At 21:18."}
+    asking = Expert(PLAN, [one.call for one in MADE], "Which city?")
+    assert await said(asking, asked) == {"question": "Which city?"}
+
+
+@pytest.mark.parametrize("prompt", ["first", "layer", "react"])
+async def test_who_has_nothing_to_call_asks_where_the_answer_is_a_question(prompt: str) -> None:
+    view = View("", TOOLS, (), may_finish=prompt == "react")
+    reply = await said(
+        Expert(Plan(()), [], "Which city?"), build_bind_request(view, "schema", prompt)
+    )
+    assert "Which city?" in (reply.get("reason"), reply.get("action", {}).get("reason"))

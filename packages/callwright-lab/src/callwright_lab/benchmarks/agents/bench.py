@@ -271,7 +271,7 @@ class Bench:
         planner = open_compared_planner(setup.planner) if setup.planner else None
         for task in missing:
             world, messages = task.open_world()
-            model = _open_own_model(setup, task)
+            model = _open_own_model(setup, task, world)
             run = run_own_agent(
                 task, world, messages, model, setup.way, self.limit_seconds, planner
             )
@@ -299,11 +299,10 @@ def _open_embedded(setup: Setup) -> Iterator[tuple[str, str] | None]:
         asyncio.run(model.aclose())
 
 
-def _open_own_model(setup: Setup, task: Task) -> ChatModel:
-    if setup.upstream == "right":
-        return build_expert(task)
-    if setup.upstream == "careless":
-        raise ConfigError("the careless script answers chat completions only")
+def _open_own_model(setup: Setup, task: Task, world: World) -> ChatModel:
+    for style in STYLES:
+        if setup.upstream == style:
+            return build_expert(task, world, style)
     if setup.upstream == "local":
         return open_model(f"local:{setup.model}" if setup.model else "local")
     return open_model(f"{setup.upstream}#{setup.model}")

@@ -13,16 +13,20 @@ from callwright.agent.orchestrator import Orchestrator
 from callwright.nouns.errors import CallwrightError, Failure
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
-from callwright.nouns.protocols import ChatModel, Planner, ToolSource
+from callwright.nouns.protocols import ChatModel, ChatRequest, Planner, ToolSource, Watcher
 from callwright.nouns.types import (
+    Json,
     JsonObject,
     Message,
+    Reply,
     Tool,
     ToolCall,
     ToolOutput,
     Usage,
+    to_canonical_json,
 )
 from callwright_lab.benchmarks.agents.frameworks import Ended
+from callwright_lab.benchmarks.agents.scripted import Style, pick_fault, script_steps
 from callwright_lab.benchmarks.agents.tasks import Task
 from callwright_lab.benchmarks.agents.worlds.world import World
 from callwright_lab.benchmarks.makespan.expert import Expert
@@ -61,16 +65,67 @@ class OwnRun:
     usage: Usage
 
 
-def build_expert(task: Task) -> Expert:
-    """A model that makes gold's calls in whatever form a strategy asks for them."""
+class TaskExpert(Expert):
+    """An expert that sees which of its calls were carried out, as a model sees their results: one
+    that was not is made again.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        plan: Plan,
+        calls: Sequence[ToolCall],
+        answer: str,
+        *,
+        is_careless: bool = False,
+    ) -> None:
+        """``is_careless``: it says that all is done, whatever was."""
+        super().__init__(plan, calls, answer)
+        self._world, self._is_careless = world, is_careless
+
+    async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
+        self._take_log()
+        return await super().complete(request, watch)
+
+    def _answered(self, schema: JsonObject) -> Json:
+        left = [call.tool for slot, call in self._calls.items() if slot not in self._made]
+        if left and not self._is_careless and "missing" in schema.get("properties", {}):
+            return {"statements": [], "missing": [f"{name} is still to be called" for name in left]}
+        return super()._answered(schema)
+
+    def _take_log(self) -> None:
+        """Take the calls that reached the world for those that were made: each for an equal one, or
+        for one of the same tool, where something was changed on its way.
+        """
+        left = [(called.tool, to_canonical_json(called.arguments)) for called in self._world.log]
+        made: dict[str, int] = {}
+        for is_equal in (True, False):
+            for slot, call in self._calls.items():
+                own = (call.tool, to_canonical_json(call.arguments))
+                is_open = slot not in made and (is_equal or slot in self._made)
+                found = [one for one in left if one == own or (not is_equal and one[0] == own[0])]
+                if is_open and found:
+                    left.remove(found[0])
+                    made[slot] = self._made.get(slot, self._replies)
+        self._made = made
+
+
+def build_expert(task: Task, world: World, style: Style = "right") -> TaskExpert:
+    """A model that makes the calls of a script in whatever form a strategy asks for them. ``world``:
+    where they are carried out.
+    """
     slots: list[Slot] = []
     before: frozenset[str] = frozenset()
-    for step in task.steps:
+    steps = script_steps(task, style)
+    for step in steps:
         made = [Slot(f"{len(slots) + n}", call.tool, before) for n, call in enumerate(step, 1)]
         slots += made
         before = frozenset(slot.id for slot in made)
-    calls = [ToolCall(f"gold_{n}", c.tool, dict(c.arguments)) for n, c in enumerate(task.gold, 1)]
-    return Expert(Plan(tuple(slots)), calls, task.answer)
+    gold = [call for step in steps for call in step]
+    calls = [ToolCall(f"gold_{n}", c.tool, dict(c.arguments)) for n, c in enumerate(gold, 1)]
+    is_careless = style == "careless"
+    answer = "{}" if is_careless and pick_fault(task) == "empty" else task.answer
+    return TaskExpert(world, Plan(tuple(slots)), calls, answer, is_careless=is_careless)
 
 
 def run_own_agent(

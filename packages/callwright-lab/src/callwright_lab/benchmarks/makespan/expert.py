@@ -14,6 +14,7 @@ from typing import Any
 
 from callwright.agent.strategies.code import CALLS
 from callwright.jsontext import write
+from callwright.language.tokens import has_question_mark
 from callwright.nouns.plan import OPEN, Plan
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall, Usage
@@ -77,7 +78,8 @@ class Expert:
                 watch(piece)
 
     def _json(self, request: ChatRequest) -> str:
-        return write(self._said(request)).decode()
+        said = self._said(request)
+        return said if isinstance(said, str) else write(said).decode()
 
     def _said(self, request: ChatRequest) -> Json:
         schema = request.schema or {}
@@ -134,7 +136,7 @@ class Expert:
             self._made[slot] = self._replies
             call = self._calls[slot]
             return {"thought": "", "action": {"tool": call.tool, "arguments": call.arguments}}
-        return {"thought": "", "action": {"tool": "finish", "reason": "done"}}
+        return {"thought": "", "action": {"tool": "finish", "reason": self._why("done")}}
 
     def _guided(self, schema: JsonObject) -> Json:
         """All calls that can be made now of the tools on offer, behind the wishes that they serve."""
@@ -142,7 +144,7 @@ class Expert:
         self._made |= dict.fromkeys(ready, self._replies)
         calls = [self._calls[slot] for slot in ready]
         if not calls:
-            return {"no_call": "all is done"}
+            return {"no_call": self._why("all is done")}
         made = [{"name": call.tool, "arguments": call.arguments} for call in calls]
         return {"wishes": [call.tool for call in calls], "calls": made}
 
@@ -182,8 +184,9 @@ class Expert:
             for slot in self._plan.slots
             if slot.id not in self._made and slot.tool in offered
         }
-        if not wanted and not is_first:
-            return {"useful": ["none"], "reason": "all that it gives is there"}
+        if not wanted:
+            none = {"later" if is_first else "useful": ["none"]}
+            return {**none, "reason": self._why("all that it gives is there")}
         calls = [self._calls[slot] for slot in ready]
         self._made |= dict.fromkeys(ready, self._replies)
         made = [{"tool": call.tool, "arguments": call.arguments} for call in calls]
@@ -191,6 +194,11 @@ class Expert:
             left = {slot.tool for slot in self._plan.slots if slot.id not in self._made}
             return {"calls": made, "later": sorted(left)}
         return {"useful": sorted(wanted), "calls": made}
+
+    def _why(self, done: str) -> str:
+        """The reason for no call: the question that is the answer, where it has no calls at all."""
+        asks = not self._calls and has_question_mark(self._answer)
+        return self._answer if asks else done
 
     def _repaired(self) -> Json:
         """The last calls it made, once more: it knows no better ones."""
@@ -201,8 +209,14 @@ class Expert:
         }
 
     def _answered(self, schema: JsonObject) -> Json:
-        if "final_answer" in schema.get("properties", {}):
-            return {"final_answer": self._answer}
+        """The answer in the form that is asked for: plain words where that is none."""
+        if not schema:
+            return self._answer
+        branches = [schema, *schema.get("anyOf", ())]
+        named = {key for branch in branches for key in branch.get("properties", {})}
+        for key in ("final_answer", "question", "reply"):
+            if key in named and (key != "question" or has_question_mark(self._answer)):
+                return {key: self._answer}
         try:
             ids = schema["properties"]["statements"]["items"]["properties"]["results"]["items"][
                 "enum"
