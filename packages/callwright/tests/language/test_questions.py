@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.language.questions import asks_to_be_told, only_asks_to_be_told
+from callwright.language.questions import (
+    asks_to_be_told,
+    only_asks_to_be_told,
+    remove_question_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -70,3 +74,17 @@ def test_other_texts_may_ask_for_a_deed(text: str) -> None:
 )
 def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
     assert only_asks_to_be_told(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("When is it?", "is it?"),
+        ("¿Cuándo es?", "es?"),
+        ("预约是什么时候？", "预约是 ？"),
+        ("Tell me when.", "Tell me when."),
+        ("Come at 8. When is that?", "Come at 8.  is that?"),
+    ],
+)
+def test_the_words_that_ask_are_removed_from_questions_only(text: str, expected: str) -> None:
+    assert remove_question_words(text).split() == expected.split()

@@ -9,7 +9,7 @@ from callwright.language.tokens import has_question_mark, holds_unparted
 
 _PACKS = tuple(map(Pack, PACKS))
 _WORDS = frozenset(word for one in _PACKS for word in one.question_words)
-_UNPARTED = tuple(word for word in sorted(_WORDS) if holds_unparted(word))
+_UNPARTED = tuple(word for word in sorted(_WORDS, key=len)[::-1] if holds_unparted(word))
 _FIRST = re.compile(r"\w+")
 _COMMAS = frozenset(",，،、")
 _SENTENCE = re.compile(r".+?(?:[.!?;](?=\s|$)|[。！？；؟؛]|$)", re.DOTALL)
@@ -32,3 +32,21 @@ def only_asks_to_be_told(text: str) -> bool:
     """Return True if each sentence of a text is such a question."""
     sentences = [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
     return bool(sentences) and all(map(asks_to_be_told, sentences))
+
+
+def remove_question_words(text: str) -> str:
+    """The text without the words that ask in its questions: "when" asks for a day, and names
+    none.
+    """
+    return " ".join(map(_remove_from_sentence, _SENTENCE.findall(text)))
+
+
+def _remove_from_sentence(text: str) -> str:
+    if not has_question_mark(text):
+        return text
+    first = _FIRST.search(text)
+    if first is not None and first[0].casefold() in _WORDS:
+        text = text[first.end() :]
+    for word in _UNPARTED:
+        text = text.replace(word, " ")
+    return text

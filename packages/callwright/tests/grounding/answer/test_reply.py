@@ -106,3 +106,19 @@ def test_sentences_that_end_without_a_space_are_told_apart() -> None:
     assert [draft.text for draft in drafts] == texts
     assert "".join(draft.glue + draft.text for draft in drafts) == "".join(texts)
     assert len(split_prose("هل هذا صحيح؟ نعم.")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("They are: 1. A is 3.5, 2. B is 4.", ["They are:", "1. A is 3.5,", "2. B is 4."]),
+        ("三个： 1. 甲， 2. 乙", ["三个：", "1. 甲，", "2. 乙"]),
+        ("Am Samstag: 1. Mai, 2. Mai.", ["Am Samstag: 1. Mai, 2. Mai."]),
+        ("It costs 5, 2. floor left.", ["It costs 5, 2. floor left."]),
+        ("Read: 1. a\n2. b", ["Read:", "1. a", "2. b"]),
+    ],
+)
+def test_the_items_of_a_list_within_a_line_are_statements(text: str, expected: list[str]) -> None:
+    drafts = split_prose(text)
+    assert [draft.text for draft in drafts] == expected
+    assert "".join(draft.glue + draft.text for draft in drafts) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -170,6 +171,45 @@ def test_a_number_beside_a_declared_default_goes_where_effects_are_declared() ->
     said = "Order one of the desk lamps for us."
     assert left_out(said, WRITE, page_size=50) == ("page_size",)
     assert left_out(said, UNKNOWN, page_size=50) == ()
+
+
+UNDATED = (
+    "When is my appointment with the dentist?",
+    "Wann ist eigentlich der Friseurtermin, den ich verschieben wollte?",
+    "¿Cuándo tengo la cita con el médico que quería cambiar?",
+    "我和牙医的预约是什么时候？",
+    "متى موعدي عند طبيب الأسنان؟",
+)
+DATED = (
+    "What do I have today?",
+    "Was habe ich heute noch für Termine?",
+    "¿Qué citas tengo esta tarde?",
+    "我今天有什么安排？",
+    "ما هي مواعيدي اليوم؟",
+    "How much did I spend this week?",
+    "Wie viele Termine habe ich diese Woche noch vor mir?",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "effects", "expected"),
+    [
+        *((said, READ, ("from_day", "to_day")) for said in UNDATED),
+        *((said, READ, ()) for said in DATED),
+        (UNDATED[0], UNKNOWN, ()),
+    ],
+)
+def test_today_goes_from_a_lookup_where_nobody_spoke_of_a_day(
+    said: str, effects: Effects, expected: tuple[str, ...]
+) -> None:
+    day = {"type": "string", "format": "date"}
+    schema = {"type": "object", "properties": {"from_day": day, "to_day": day}, "required": []}
+    tool = Tool("list_appointments", "Lists appointments.", schema, effects=effects)
+    today = date(2026, 3, 12)
+    sources = ProvenanceIndex(said, days=[today], today=today)
+    given = {"from_day": "2026-03-12", "to_day": "2026-03-12"}
+    found = find_unstated_options(given, tool, sources, [said])
+    assert tuple(at[0] for at in found) == expected
 
 
 @pytest.mark.parametrize("said", LAMPS.values(), ids=LAMPS)

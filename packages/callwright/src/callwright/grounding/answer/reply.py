@@ -255,6 +255,8 @@ _ABBREVIATION = ENGLISH.pattern("replies.abbreviation")
 # the end of a sentence, which Chinese and Japanese write without a space behind, or any space: looked at once
 _BREAK = re.compile(r"(?<=[.!?؟])([\"'”)]*\s+)|(?<=[。！？])([\"'”’」』）]*+\s*+)(?!\Z)|(?<!\s)\s+")
 _NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
+_ITEM = re.compile(r"(\d{1,2})[.)]\s+")
+_COLONS = (":", "：")
 _DAY_WITH_POINT = re.compile(r"(?<![\d.,])\d{1,2}\.\Z")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SEEN = 100  # characters before a break that tell whether it is one
@@ -265,9 +267,14 @@ def split_prose(text: str, ids: Sequence[str] = ()) -> list[Draft]:
     taken out.
     """
     drafts: list[Draft] = []
-    start = 0
+    start = items = 0
     for m in _BREAK.finditer(text):
         same_line = "\n" not in m.group()
+        if same_line and _begins_item(text, m, items + 1):  # "They are: 1. first, 2. second"
+            items += 1
+            _append_draft(drafts, text, start, m.start(), ids)
+            start = m.start()
+            continue
         is_end = m[1] or m[2] is not None
         if same_line and (not is_end or (m.end() < len(text) and text[m.end()].islower())):
             continue
@@ -280,6 +287,20 @@ def split_prose(text: str, ids: Sequence[str] = ()) -> list[Draft]:
         start = m.start()
     _append_draft(drafts, text, start, len(text), ids)
     return drafts[: SENTENCE_LIMIT * 2]
+
+
+def _begins_item(text: str, gap: re.Match[str], number: int) -> bool:
+    """Return True if the item of this number of a list within a line begins behind a gap: the first
+    behind a colon, and the others in their order behind any sign.
+    """
+    item = _ITEM.match(text, gap.end())
+    if item is None or int(item[1]) != number or gap.start() == 0:
+        return False
+    before = text[gap.start() - 1]
+    is_behind = before in _COLONS if number == 1 else not before.isalnum()
+    return is_behind and not _is_within_date(
+        item[0].rstrip(), text[item.end() : item.end() + _SEEN]
+    )
 
 
 def _is_within_date(before: str, after: str) -> bool:

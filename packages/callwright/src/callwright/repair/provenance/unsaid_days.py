@@ -18,6 +18,7 @@ from callwright.language import ENGLISH
 from callwright.language.pack import PACKS, pack, pack_of
 from callwright.language.phrases import find_phrases
 from callwright.language.protocol import LanguagePack
+from callwright.language.questions import remove_question_words
 from callwright.language.tokens import fold_text
 from callwright.repair.provenance.readable import find_pack_language
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -58,17 +59,19 @@ class UnsaidDays:
         self._spoken = frozenset(spoken) | today
 
     def is_unsaid(self, day: date, about: str, names: str = "") -> bool:
-        """Return True if today is known, and nothing that was said or came back could mean any day.
-        ``about``: what the tool's documentation says, which may give one; ``names``: those of tool
-        and parameter. Today is unsaid only of what is to come, as they tell: a run, a payment or an
-        invoice has it without a word.
+        """Return True if a day is certainly nobody's. ``about``: what the tool's documentation says,
+        which may give one; ``names``: those of tool and parameter. Today is unsaid only of what is
+        to come, as they tell: a run, a payment or an invoice has it without a word.
         """
+        is_ahead = day not in self._todays or self._is_ahead(f"{names} {about}")
+        return is_ahead and self.is_nowhere(day, about)
+
+    def is_nowhere(self, day: date, about: str) -> bool:
+        """Return True if today is known, and nothing that was said or came back could mean any day."""
         if not self._todays or self._days - self._todays:
             return False
-        if day in self._todays and not self._is_ahead(f"{names} {about}"):
-            return False
         return self._is_read and not (
-            any(map(_may_mean_day, self._said, self._languages))
+            any(map(_may_mean_day, map(remove_question_words, self._said), self._languages))
             or any(_may_mean_day(text, "") for text in self._replies)
             or any(
                 _names_day(text, _list_codes(find_pack_language(text)), _LEAST_NAME)

@@ -237,6 +237,13 @@ class ValueJudge:
             return False
         return self._unsaid_days.is_too_far(day)
 
+    def is_day_from_nowhere(self, key: str, value: str, node: Node) -> bool:
+        """Return True for a day where nothing that was said or came back could mean any, today not
+        excepted.
+        """
+        day = calendar_day(value[:10]) if self._find_role(key, value, node) in _DAYS else None
+        return day is not None and self._unsaid_days.is_nowhere(day, self._describe(node))
+
     def _is_unsaid_time(self, text: str, node: Node) -> bool:
         """Return True for the time of a date in a declared write where nobody spoke of any time.
         One that begins, halves or ends a day may only complete the form, and one of today may be
