@@ -138,7 +138,7 @@ def build_reply(task: Task, spoiled: Corrupted, *, ours: bool = False) -> Record
 def _assemble_native_message(spoiled: Corrupted) -> JsonObject:
     native = NativeCalls()
     for delta in spoiled.deltas:
-        native.feed(delta.get("tool_calls"))
+        native.feed(delta)
     listed = [
         {"id": c.id, "function": {"name": c.name, "arguments": c.arguments}} for c in native.calls
     ]

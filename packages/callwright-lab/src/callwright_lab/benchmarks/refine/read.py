@@ -52,7 +52,7 @@ def gather_native_calls(reply: Recorded) -> tuple[ToolCall, ...]:
     numbered.
     """
     gathered = NativeCalls()
-    gathered.add_message_calls(reply.message.get("tool_calls"))
+    gathered.add_message(reply.message)
     return tuple(call.call() for call in gathered.calls)
 
 

@@ -150,7 +150,7 @@ def _read_completion(body: bytes) -> Answered:
         return Answered(200, problem="the answer is no chat completion")
     message = choice.get("message") or {}
     native = NativeCalls()
-    native.add_message_calls(message.get("tool_calls"))
+    native.add_message(message)
     return Answered(
         200,
         chat.content_text(message.get("content")),
@@ -172,7 +172,7 @@ def _read_stream(body: bytes) -> Answered:
         found.pieces += 1
         found.text += str(delta.get("content") or "")
         found.reasoning += str(delta.get("reasoning_content") or delta.get("reasoning") or "")
-        native.feed(delta.get("tool_calls"))
+        native.feed(delta)
         found.finish = str(choice.get("finish_reason") or found.finish)
     found.calls = tuple(c.call() for c in native.calls)
     found.sound = all(c.sound for c in native.calls)
