@@ -374,6 +374,79 @@ def test_who_only_asks_to_be_told_something_has_nothing_written(
     assert [text.partition("{")[0] for text in sent] == expected
 
 
+def play_letters(
+    made: LedContext, replies: list[str], likely: dict[str, float], *outcomes: Returned
+) -> list[str]:
+    """The tools that are called, where each letter has the share of the tool that it stands for."""
+    steps, left, sent = take_round(LeadPolicy(), made), [*outcomes], []
+    try:
+        action = next(steps)
+        while True:
+            event: Any
+            if isinstance(action, Ask) and action.request.top_logprobs:
+                lines = action.request.messages[-1].content.splitlines()
+                names = [line[3:].partition(":")[0] for line in lines if line[1:2] == ")"]
+                told = {chr(65 + at): likely.get(name, 0.01) for at, name in enumerate(names)}
+                event = Replied(Reply("A", first_token=told))
+            elif isinstance(action, Ask):
+                event = Replied(Reply(replies.pop(0)))
+            else:
+                assert isinstance(action, Execute)
+                sent += [call.tool for call in action.calls]
+                event = left.pop(0)
+            action = steps.send(event)
+    except StopIteration:
+        pass
+    return sent
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.9, ["list_dates"]), (0.5, ["add_date"])])
+def test_a_write_in_the_place_of_one_that_must_wait_is_not_made(
+    share: float, expected: list[str]
+) -> None:
+    key = {"type": "string", "pattern": "^D-[0-9]+$", "description": "Id of the date"}
+    move = {"properties": {"date_id": key, "day": TEXT}, "required": ["date_id", "day"]}
+    add = {"properties": {"title": TEXT, "day": TEXT}, "required": ["title", "day"]}
+    tools = (
+        Tool("list_dates", "Lists dates with date_id and title.", effects=READ),
+        Tool("add_date", "Adds a date.", add, effects=WRITE),
+        Tool("move_date", "Moves a date.", move, effects=WRITE),
+    )
+    query = "Move the dentist to Monday"
+    made = LedContext(
+        query=query,
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), tools)),
+        mode="schema",
+    )
+    replies = [
+        calls(("add_date", {"title": "dentist", "day": "Monday"})),
+        calls(("move_date", {"date_id": "D-9", "day": "Monday"})),
+        NOTHING,
+        NOTHING,
+    ]
+    likely = {"move_date": share, "add_date": 1 - share}
+    assert play_letters(made, replies, likely, left("list_dates")) == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"), [("What do I have to buy?", "get_list"), ("Tell me.", "list_bills")]
+)
+def test_the_lookup_that_a_question_asks_for_is_made(query: str, expected: str) -> None:
+    tools = (Tool("list_bills", "Bills.", effects=READ), Tool("get_list", "Items.", effects=READ))
+    made = LedContext(
+        query=query,
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), tools)),
+        mode="schema",
+    )
+    likely = {"get_list": 0.9, "list_bills": 0.1}
+    replies = [calls(("list_bills", {}))]
+    assert play_letters(made, replies, likely, left(expected)) == [expected]
+
+
 def answer_question(
     before: str, query: str, yes: float
 ) -> tuple[LedContext, list[str], list[ToolCall]]:

@@ -16,8 +16,10 @@ from callwright import prompts
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
 from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
 from callwright.agent.leading.agreement import ask_agreement
+from callwright.agent.leading.early_calls import is_plain_lookup
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
+from callwright.agent.leading.mistaken import find_asked
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
 from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.leading.unasked import ask_share, find_doubt, list_values
@@ -81,6 +83,7 @@ def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Ste
     calls = context.pick_meant(action.calls)
     calls = yield from _leave_out_denied(calls, context)
     calls = yield from _leave_out_unasked(calls, policy.wanted, context)
+    calls = yield from _replace_mistaken(calls, policy, context)
     calls = yield from _ask_for_returned(calls, policy, context)
     calls = yield from _ask_for_named(calls, context)
     calls = yield from context.leave_out_unlikely(calls)
@@ -179,7 +182,7 @@ def _leave_out_unasked(
     kept: list[ToolCall] = []
     for call in calls:
         doubt = None
-        if not (_was_asked_about(call, context) or _is_ordered(call, context)):
+        if not _is_beyond_doubt(call, context):
             is_wanted = call.tool in wanted and not is_told
             wishes = context.wishes
             doubt = None if is_wanted else find_doubt(call, wishes, context, is_told=is_told)
@@ -192,12 +195,60 @@ def _leave_out_unasked(
         if doubt is None or not is_unasked:
             kept.append(call)
         elif is_told or (share is not None and share < doubt.least):
-            context.facts.skip([Skip(call.tool, _UNASKED)])
-            context.trace.add("note", text=f"left out: a call of '{call.tool}': {_UNASKED}")
+            _leave_out(call, _UNASKED, context)
         else:
             context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))
             context.facts.skip([Skip(call.tool, doubt.render(), refused=True)])
     return tuple(kept)
+
+
+def _replace_mistaken(
+    calls: tuple[ToolCall, ...], policy: LeadPolicy, context: LedContext
+) -> Steps[tuple[ToolCall, ...]]:
+    """The calls without a declared write in the place of another one that the request surely asks
+    for, as long as nothing was written. Where the user only asks to be told something, the right
+    lookup is called in the place of a first wrong one.
+    """
+    if not context.leaves_out_unasked or context.has_written():
+        return calls
+    is_told = only_asks_to_be_told(context.query) and not context.facts.results
+    writes = tuple(tool for tool in policy.tools if tool.effects.declares_write)
+    reads = list_reads(policy.tools) if is_told else set[str]()
+    lookups = tuple(tool for tool in policy.tools if tool.name in reads)
+    kept: list[ToolCall] = []
+    better: dict[str, Tool] = {}
+    for call in calls:
+        group = next((g for g in (writes, lookups) if call.tool in {t.name for t in g}), ())
+        asked = None
+        if group and not _is_beyond_doubt(call, context):
+            called = next(tool for tool in group if tool.name == call.tool)
+            text, wishes = _tell_request(context), context.stated
+            asked = yield from find_asked(called, group, text, wishes, context.ask_letter)
+        if asked is None:
+            kept.append(call)
+        else:
+            _leave_out(call, f"the request asks for '{asked.name}'", context)
+            better.setdefault(asked.name, asked)
+    for tool in better.values():
+        if tool in lookups and tool.name not in {call.tool for call in kept}:
+            kept += yield from _look_up(tool, context)
+    return tuple(kept)
+
+
+def _look_up(tool: Tool, context: LedContext) -> Steps[tuple[ToolCall, ...]]:
+    if is_plain_lookup(tool):
+        return (ToolCall("", tool.name, {}),)
+    return (yield from _ask_again(f"The request asks for {tool.name}.", (tool,), context))
+
+
+def _leave_out(call: ToolCall, reason: str, context: LedContext) -> None:
+    context.facts.skip([Skip(call.tool, reason)])
+    context.trace.add("note", text=f"left out: a call of '{call.tool}': {reason}")
+
+
+def _is_beyond_doubt(call: ToolCall, context: LedContext) -> bool:
+    """Return True if the user answers a question about a call, or the instructions name its tool."""
+    return _was_asked_about(call, context) or _is_ordered(call, context)
 
 
 def _is_ordered(call: ToolCall, context: LedContext) -> bool:
