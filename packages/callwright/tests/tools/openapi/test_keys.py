@@ -77,6 +77,7 @@ async def test_a_document_that_is_titled_or_named_after_somebody_gets_not_their_
         assert output.failure.kind == "auth"
         assert f"not sent to {server.url.removeprefix('http://')}" in output.failure.message
         assert KEY not in str(output)
+        assert output.failure.not_done
     assert f"callwright trust {tmp_path / 'openai.json'}" in output.failure.message
     assert server.keys == [""], "nothing was sent at all"
 

@@ -239,6 +239,20 @@ def test_multipart_parts_cannot_break_out_of_their_names_or_boundary() -> None:
     assert b'application/json\r\n\r\n{"k":1}' in parts[3]
 
 
+def test_a_part_has_the_media_type_that_the_document_gives_it() -> None:
+    given = {"f": "AAE=", "t": "x", "many": "AAE="}
+    encoding = {
+        "f": {"contentType": "image/png"},
+        "t": {"contentType": "text/csv"},
+        "many": {"contentType": "image/png, image/jpeg\r\nX: 1"},
+    }
+    made = body("multipart", given, files=frozenset({"f", "many"}), encoding=encoding)
+    assert made.body is not None
+    assert b"Content-Type: image/png\r\n\r\n\0\1" in made.body
+    assert b'name="t"\r\nContent-Type: text/csv\r\n\r\nx' in made.body
+    assert b'"many"\r\nContent-Type: application/octet-stream\r\n\r\n' in made.body
+
+
 def test_values_that_json_cannot_carry_are_refused() -> None:
     for value in (float("nan"), {"a": float("inf")}):
         with pytest.raises(BadArgument, match="JSON"):

@@ -89,3 +89,16 @@ def test_secrets_that_a_server_echoes_are_taken_out() -> None:
     assert answer(200, b"s3cret", "text/plain").content == "[secret]"
     failure = answer(400, b'{"message":"key s3\\u0063ret is wrong"}').failure
     assert "s3cret" not in str(failure)
+
+
+def test_json_may_begin_with_a_byte_order_mark_and_have_the_charset_that_is_declared() -> None:
+    assert answer(200, b'\xef\xbb\xbf{"a":1}').content == {"a": 1}
+    latin = "application/json; charset=iso-8859-1"
+    assert answer(200, '{"a":"ü"}'.encode("latin-1"), latin).content == {"a": "ü"}
+    assert "bad" in answer(400, b'\xef\xbb\xbf{"message":"bad"}').failure.message
+
+
+def test_of_an_answer_that_cannot_be_read_the_beginning_is_told() -> None:
+    said = answer(200, b"<html>\n  s3cret log in" + b"x" * 900).failure.message
+    assert "it begins: <html> [secret] log in" in said
+    assert len(said) < 300

@@ -54,7 +54,7 @@ def explain_withheld(document: str, base: str) -> Failure:
         f"a credential is set, but is not sent to {host}: a document that is not trusted chose that"
         " address"
     )
-    return Failure("auth", f"{said}. To send it: {how}")
+    return Failure("auth", f"{said}. To send it: {how}", not_done=True)
 
 
 def _parse_origin(url: str) -> tuple[str, str, int | None]:

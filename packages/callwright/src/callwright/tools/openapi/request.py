@@ -24,6 +24,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _RESERVED = (  # what `allowReserved` may keep in a query without ending or splitting it
     ":/?@!$'()*,;"
 )
+_MEDIA_TYPE = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)  # one, and no range
 _TEMPLATE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -297,7 +298,7 @@ def _encode_multipart(body: Body, value: JsonObject) -> tuple[bytes, str]:
     for name, inner in _iter_pairs(value):
         rule = (body.encoding or {}).get(name)
         for item in _split_items(inner, rule):
-            parts.append(_encode_part(name, item, name in body.files))
+            parts.append(_encode_part(name, item, name in body.files, rule))
     boundary = "callwright-" + sha256(b"".join(text for _, text in parts)).hexdigest()[:32]
     lines = [f"--{boundary}\r\n{head}\r\n\r\n".encode() + text + b"\r\n" for head, text in parts]
     return (
@@ -316,14 +317,19 @@ def _split_items(value: Any, rule: Any) -> list[Any]:
     return value if sign is None else [sign.join(format_scalar(item) for item in value)]
 
 
-def _encode_part(name: str, value: Any, is_file: bool) -> tuple[str, bytes]:
+def _encode_part(name: str, value: Any, is_file: bool, rule: Any) -> tuple[str, bytes]:
+    """One part: its head and its bytes. ``rule`` is its encoding object, which may name its type."""
+    said = rule.get("contentType") if isinstance(rule, Mapping) else None
+    named = said if isinstance(said, str) and _MEDIA_TYPE.fullmatch(said) else ""
     safe = quote(name, safe=" []$!#&'()*+,-./:;<=>?@^_`{|}~")
     head = f'Content-Disposition: form-data; name="{safe}"'
     if is_file:
         return (
-            f'{head}; filename="{safe}"\r\nContent-Type: application/octet-stream',
+            f'{head}; filename="{safe}"\r\nContent-Type: {named or "application/octet-stream"}',
             _decode_binary(name, value),
         )
     if isinstance(value, dict):
-        return f"{head}\r\nContent-Type: application/json", _format_json(value).encode()
-    return head, format_scalar(value).encode("utf-8", "replace")
+        kind = named or "application/json"
+        return f"{head}\r\nContent-Type: {kind}", _format_json(value).encode()
+    kind = f"\r\nContent-Type: {named}" if named else ""
+    return f"{head}{kind}", format_scalar(value).encode("utf-8", "replace")

@@ -34,6 +34,7 @@ _MESSAGE_KEYS = (
     "msg",  # pydantic, FastAPI
 )
 _MESSAGE_CHARS = 500
+_BEGINNING = 120  # characters of an answer that cannot be read
 _TEXTUAL = (
     "text/",
     "application/xml",
@@ -66,9 +67,12 @@ def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: f
         return ToolOutput(content={"status": response.status})
     if _is_json(response.content_type):
         try:
-            return ToolOutput(content=redact_secrets(parse(response.body), secrets))
+            return ToolOutput(content=redact_secrets(_parse_body(response), secrets))
         except JsonError as exc:
-            reason = f"{what} answered {response.status} with broken JSON: {exc}"
+            begins = redact_secrets(" ".join(response.text.split())[:_BEGINNING], secrets)
+            reason = (
+                f"{what} answered {response.status} with broken JSON: {exc}; it begins: {begins}"
+            )
             return ToolOutput(
                 failure=Failure("tool_error", reason, outcome_unknown=True, status=response.status)
             )
@@ -84,13 +88,26 @@ def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: f
     )
 
 
+def _parse_body(response: HttpResponse) -> Json:
+    """The JSON of a body: in UTF-8, or in the charset that its type declares; a byte order mark is
+    passed over (RFC 8259, 8.1). Raises JsonError.
+    """
+    try:
+        return parse(response.body)
+    except JsonError:
+        text = response.text.removeprefix("\ufeff")
+        if text.encode("utf-8", "replace") == response.body:
+            raise
+        return parse(text)
+
+
 def _build_failure(
     response: HttpResponse, what: str, secrets: Sequence[str], now: float
 ) -> Failure:
     body: Json = None
     if _is_json(response.content_type) or response.body[:1] in (b"{", b"["):
         try:
-            body = redact_secrets(parse(response.body), secrets)
+            body = redact_secrets(_parse_body(response), secrets)
         except JsonError:
             body = None
     said = _extract_message(body) if body is not None else ""
