@@ -54,6 +54,15 @@ def test_documents_and_modules_are_servers_too(tmp_path: Path) -> None:
         read_one({"openapi": "https://x.example/doc"}, tmp_path).source == "https://x.example/doc"
     )
     assert read_one({"python": "pkg.module"}, tmp_path).source == "pkg.module"
+    options = read_one({"openapi": "doc.yaml?allow=10.0.0.1"}, tmp_path)
+    assert options.source == f"{tmp_path / 'doc.yaml'}?allow=10.0.0.1"
+    filled = {"openapi": "doc.yaml", "base_url": "https://${HOST}/v1"}
+    assert read_one(filled, tmp_path, {"HOST": "x.example"}).base_url == "https://x.example/v1"
+
+
+def test_a_setting_that_looks_like_ours_and_is_none_is_told(tmp_path: Path) -> None:
+    entry = read_one({"command": "x", "denny": ["delete_*"], "autoStart": True}, tmp_path)
+    assert entry.notes == ("mcpServers 'a': there is no setting 'denny'; did you mean 'deny'?",)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +71,13 @@ def test_documents_and_modules_are_servers_too(tmp_path: Path) -> None:
         (5, "is not an object"),
         ({}, "needs either a command or a url"),
         ({"command": "x", "allow": "get"}, "allow must be a list"),
-        ({"command": "x", "effects": {"a": "odd"}}, "no kind 'odd'"),
+        ({"command": "x", "effects": {"a": "odd"}}, "effects of 'a' must be one of read"),
         ({"command": "x", "effects": ["a"]}, "effects must be an object"),
         ({"command": "x", "calls": -1}, "calls must be a number"),
         ({"command": "x", "seconds": 0}, "seconds must be a positive number"),
         ({"command": "x", "prefix": 5}, "prefix must be a text"),
+        ({"command": "x", "trusted": "true"}, "trusted must be true or false"),
+        ({"openapi": "${GONE}/doc.json"}, "GONE"),
         ({"url": "https://x.example", "headers": {"k": "${GONE}"}}, "GONE"),
     ],
 )

@@ -102,3 +102,18 @@ def test_values_of_settings_that_speak_of_a_credential_are_known_as_secrets() ->
     assert set(in_an_argument.secrets) == {"t0ken", "e-value"}
     assert "t0ken" not in repr(in_an_argument)
     assert one({"command": "x", "env": {"LEVEL": "${HOME:-/}"}}).secrets == ()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--api-key", "s3cr3t-1"],
+        ["--token=s3cr3t-1"],
+        ["run", "-e", "GITHUB_TOKEN=s3cr3t-1", "image"],
+        ["--header", "Authorization: Bearer s3cr3t-1"],
+        ["https://e.org/mcp?api_key=s3cr3t-1", "//["],
+    ],
+)
+def test_values_that_arguments_name_as_secrets_are_secrets(args: list[str]) -> None:
+    assert "s3cr3t-1" in one({"command": "x", "args": args}).secrets
+    assert one({"command": "x", "args": ["--port", "8080", "--name=x"]}).secrets == ()

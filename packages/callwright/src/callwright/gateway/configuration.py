@@ -7,15 +7,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from callwright.gateway.oauth.resource import OAuthResource, read_oauth
 from callwright.gateway.session.policy import SECONDS, ServerPolicy
 from callwright.nouns.errors import CatalogError, ConfigError
-from callwright.tools.declared_effects import DeclaredEffects
+from callwright.tools.declared_effects import KINDS, DeclaredEffects
 from callwright.tools.lists.json_document import json_value, read_bytes
-from callwright.tools.servers import Server, list_enabled, servers_from_config
+from callwright.tools.servers import (
+    Server,
+    expand_variables,
+    list_enabled,
+    servers_from_config,
+)
 from callwright.tools.trust import normalize_location
 
 HINT = (
@@ -24,13 +30,18 @@ HINT = (
     " seconds, pinned and prefix"
 )
 _START_SECONDS = 30.0
+_Clients = Literal["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]
+_Places = Literal["openapi", "base_url", "python", "prefix"]
+_Limits = Literal["allow", "deny", "approve", "effects", "trusted", "calls", "seconds", "pinned"]
+_SETTINGS = [*get_args(_Clients), *get_args(_Places), *get_args(_Limits)]
+_NEAR = 0.8  # of difflib, from which two keys count as the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerEntry:
     """One entry of the file. ``server`` is an MCP server's; ``source`` names a document or module,
     as :func:`callwright.tools.sources.sources_of` reads it; ``error``: why the entry cannot be
-    used, which costs the others nothing.
+    used, which costs the others nothing. ``notes``: settings that nobody reads.
     """
 
     policy: ServerPolicy
@@ -38,6 +49,7 @@ class ServerEntry:
     source: str = ""
     base_url: str = ""
     error: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -105,22 +117,35 @@ def _read_entry(
         policy = _read_policy(name, raw)
         for key in ("openapi", "python"):
             if isinstance(raw.get(key), str) and raw[key]:
-                source = _resolve_place(raw[key], folder)
-                base_url = str(raw.get("base_url") or "")
-                return ServerEntry(policy=policy, source=source, base_url=base_url)
+                known = os.environ if environ is None else environ
+                said = expand_variables(name, {**raw}, known)
+                source = _resolve_place(said[key], folder)
+                base_url = str(said.get("base_url") or "")
+                notes = _note_unread(name, raw)
+                return ServerEntry(policy=policy, source=source, base_url=base_url, notes=notes)
         # "seconds" is a call's time; what a server may take to start is our own affair
         plain = {key: value for key, value in raw.items() if key != "seconds"}
         plain["seconds"] = _START_SECONDS
         (server,) = servers_from_config({name: plain}, folder=folder, environ=environ)
     except (CatalogError, ConfigError) as error:
-        return ServerEntry(policy=ServerPolicy(name=name), error=str(error))
-    return ServerEntry(policy=policy, server=server)
+        return ServerEntry(policy=ServerPolicy(name=name, prefix=name), error=str(error))
+    return ServerEntry(policy=policy, server=server, notes=_note_unread(name, raw))
+
+
+def _note_unread(name: str, raw: Mapping[str, Any]) -> tuple[str, ...]:
+    """What to say of settings that look like ours and are none. Clients have others of their own."""
+    return tuple(
+        f"mcpServers {name!r}: there is no setting {key[:40]!r}; did you mean {near[0]!r}?"
+        for key in map(str, raw)
+        if key not in _SETTINGS and (near := get_close_matches(key, _SETTINGS, 1, _NEAR))
+    )
 
 
 def _resolve_place(text: str, folder: Path) -> str:
-    """A path beside the file, or what is none as it stands."""
-    beside = folder / Path(text).expanduser()
-    return str(beside) if "://" not in text and beside.exists() else text
+    """A path beside the file, with the options behind it, or what is none as it stands."""
+    path, mark, options = text.partition("?")
+    beside = folder / Path(path).expanduser()
+    return f"{beside}{mark}{options}" if "://" not in text and beside.exists() else text
 
 
 def _read_policy(name: str, raw: Mapping[str, Any]) -> ServerPolicy:
@@ -132,11 +157,18 @@ def _read_policy(name: str, raw: Mapping[str, Any]) -> ServerPolicy:
         approve=_read_texts(name, "approve", raw.get("approve")),
         effects=_read_effects(name, raw.get("effects")),
         # a module runs in this process: what it declares is as good as its code
-        trusted=raw.get("trusted", isinstance(raw.get("python"), str)) is True,
+        trusted=_read_flag(name, raw.get("trusted", isinstance(raw.get("python"), str))),
+        vouched=isinstance(raw.get("openapi"), str),
         calls=_read_count(name, raw.get("calls")),
         seconds=_read_seconds(name, raw.get("seconds", SECONDS)),
         pinned=_read_texts(name, "pinned", raw.get("pinned")),
     )
+
+
+def _read_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"mcpServers {name!r}: trusted must be true or false", hint=HINT)
+    return value
 
 
 def _read_text(name: str, key: str, value: Any) -> str:
@@ -164,7 +196,11 @@ def _read_effects(name: str, value: Any) -> DeclaredEffects:
         raise ConfigError(
             f"mcpServers {name!r}: effects must be an object", hint='{"get_*": "read"}'
         )
-    return DeclaredEffects.parse(f"{pattern}={kind}" for pattern, kind in value.items())
+    wrong = [pattern for pattern, kind in value.items() if kind not in KINDS]
+    if wrong:
+        said = f"mcpServers {name!r}: the effects of {wrong[0]!r} must be one of {', '.join(KINDS)}"
+        raise ConfigError(said)
+    return DeclaredEffects(tuple((pattern, KINDS[kind]) for pattern, kind in value.items()))
 
 
 def _read_count(name: str, value: Any) -> int | None:

@@ -8,9 +8,10 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from callwright.language.credentials import secret_values
 from callwright.nouns.errors import CatalogError
@@ -55,11 +56,12 @@ class Server:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that must not be shown: of headers, environment, the URL's query and the variables
-        filled in.
+        """Values that must not be shown: of headers, environment, arguments, the URL's query and
+        the variables filled in.
         """
-        query = dict(parse_qsl(urlsplit(self.url).query))
-        tables = (self.variables, self.env, self.headers, query)
+        queries = [dict(parse_qsl(one.partition("?")[2])) for one in (self.url, *self.args)]
+        named = _name_arguments(self.args)
+        tables = (self.variables, self.env, self.headers, named, *queries)
         return tuple(dict.fromkeys(value for table in tables for value in secret_values(table)))
 
 
@@ -96,7 +98,7 @@ def list_enabled(servers: Mapping[str, Any]) -> list[str]:
 def _parse_server(name: str, raw: Any, folder: Path | None, environ: Mapping[str, str]) -> Server:
     if not isinstance(raw, Mapping):
         raise CatalogError(f"mcpServers {name!r} is not an object", hint=HINT)
-    said = _expand_variables(name, dict(raw), environ)
+    said = expand_variables(name, dict(raw), environ)
     kind = said.get("type", said.get("transport"))
     if kind is not None and _TYPES.get(str(kind)) not in said:
         raise CatalogError(
@@ -130,11 +132,14 @@ def _parse_server(name: str, raw: Any, folder: Path | None, environ: Mapping[str
     )
 
 
-def _expand_variables(name: str, value: Any, environ: Mapping[str, str]) -> Any:
+def expand_variables(name: str, value: Any, environ: Mapping[str, str]) -> Any:
+    """A setting of the server ``name`` with ``${NAME}`` and ``${NAME:-default}`` filled in. Raises
+    CatalogError for a variable that is not set.
+    """
     if isinstance(value, Mapping):
-        return {k: _expand_variables(name, v, environ) for k, v in value.items()}
+        return {k: expand_variables(name, v, environ) for k, v in value.items()}
     if isinstance(value, list):
-        return [_expand_variables(name, v, environ) for v in value]
+        return [expand_variables(name, v, environ) for v in value]
     return (
         _VARIABLE.sub(lambda m: _get_variable(name, m, environ), value)
         if isinstance(value, str)
@@ -159,6 +164,17 @@ def _get_variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -
             hint=f"export {match[1]}=…, or give a default with ${{{match[1]}:-…}}",
         )
     return found
+
+
+def _name_arguments(args: Sequence[str]) -> dict[str, str]:
+    """The values in a program's arguments by their names: ``--key=value``, ``--key value``,
+    ``KEY=value``, ``Name: value``.
+    """
+    made = {one: other for one, other in pairwise(args) if one.startswith("-")}
+    for one, sign in product(args, "=:"):
+        key, _, value = one.partition(sign)
+        made[key] = value.strip() or made.get(key, "")
+    return made
 
 
 def _parse_texts(name: str, what: str, value: Any) -> tuple[str, ...]:

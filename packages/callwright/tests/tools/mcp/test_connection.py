@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from mcp import MCPError
 
 from callwright.nouns.errors import CatalogError
 from callwright.tools.mcp.connection import (
@@ -16,6 +17,7 @@ from callwright.tools.mcp.connection import (
     open_client,
 )
 from callwright.tools.mcp.pages import ToolPages
+from callwright.tools.mcp.results import CONNECTION_CLOSED
 from callwright.tools.servers import Server
 
 PEER = str(Path(__file__).parent.parent / "peer_server.py")
@@ -61,3 +63,20 @@ async def test_a_url_that_cannot_be_is_said_to_be_none() -> None:
     with tempfile.TemporaryFile() as stderr, pytest.raises(CatalogError, match="MCP server 'x'"):
         async with open_client(Server("x", url="nowhere"), stderr, watch(ToolPages())):
             raise AssertionError("it was opened")
+
+
+def test_no_part_of_an_error_holds_a_secret() -> None:
+    args = ("--token", "abcdef123456")
+    server = Server("mail", command="mail", args=args, shown="mail --token abcdef123456")
+    error = build_open_error(server, ValueError("bad token abcdef123456"), "", None)
+    assert "ValueError: bad token [secret]" in error.message
+    assert "abcdef123456" not in error.hint
+
+
+def test_a_program_that_ends_at_once_is_said_to_have_ended() -> None:
+    closed = MCPError(CONNECTION_CLOSED, "Connection closed")
+    for server, said in (
+        (Server("a", command="x"), "it ended the connection before it had listed its tools"),
+        (Server("a", url="http://x.example"), "MCPError: Connection closed"),
+    ):
+        assert said in build_open_error(server, closed, "", None).message

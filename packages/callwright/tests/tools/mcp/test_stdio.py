@@ -8,13 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from callwright.tools.mcp.stdio import Lines, LongLine, find_request_id, open_stdio
+from callwright.tools.mcp.stdio import (
+    Lines,
+    LongLine,
+    _write_messages,
+    find_request_id,
+    open_stdio,
+)
 from callwright.tools.servers import Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has the SDK's transport")
@@ -173,3 +180,22 @@ async def test_a_command_that_is_not_there_is_an_error_of_the_system() -> None:
     with tempfile.TemporaryFile() as stderr, pytest.raises(FileNotFoundError):
         async with open_stdio(Server("s", command="no-such-server"), stderr):
             pass
+
+
+async def test_a_pipe_that_is_closed_ends_the_connection_whatever_the_loop_raises() -> None:
+    class Closed:
+        def write(self, data: bytes) -> None:
+            raise RuntimeError("the handler is closed")  # as uvloop does
+
+    class Process:
+        stdin = Closed()
+
+    to_session, read_stream = anyio.create_memory_object_stream[Any](1)
+    write_stream, from_session = anyio.create_memory_object_stream[Any](1)
+    ping = JSONRPCNotification(jsonrpc="2.0", method="ping")
+    await write_stream.send(SessionMessage(ping))
+    await _write_messages(Process(), from_session, to_session)  # type: ignore[arg-type]
+    with pytest.raises(anyio.EndOfStream):
+        await read_stream.receive()
+    write_stream.close()
+    read_stream.close()

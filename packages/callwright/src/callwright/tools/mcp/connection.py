@@ -15,6 +15,7 @@ from callwright.nouns.errors import CallwrightError, CatalogError, Failure, Miss
 from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import JsonObject
 from callwright.tools.mcp.pages import MAX_PAGES, ToolPages
+from callwright.tools.mcp.results import CONNECTION_CLOSED
 from callwright.tools.mcp.stdio import open_stdio
 from callwright.tools.mcp.streams import is_unread, watch_transport
 from callwright.tools.servers import Server
@@ -169,22 +170,24 @@ def build_open_error(
             if not server.cwd or Path(server.cwd).is_dir()
             else str(error)
         )
+    elif isinstance(error, CallwrightError):
+        why = error.message
+    elif server.command and getattr(error, "code", None) == CONNECTION_CLOSED:
+        why = "it ended the connection before it had listed its tools"
     else:
-        why = (
-            error.message
-            if isinstance(error, CallwrightError)
-            else f"{type(error).__name__}: {error}"
-        )
+        why = f"{type(error).__name__}: {error}"
     if status is not None:
         why = f"it answered HTTP {status}" + (
             ": give it credentials in headers" if status in (401, 403) else ""
         )
-    tail = _redact_secrets(stderr, server)
+    said = f"MCP server {server.name!r} cannot be used: {why}" + (
+        f"\n  it wrote: {stderr}" if stderr else ""
+    )
+    shown = _redact_secrets(server.shown, server)
     return CatalogError(
-        f"MCP server {server.name!r} cannot be used: {why}"
-        + (f"\n  it wrote: {tail}" if tail else ""),
+        _redact_secrets(said, server),
         hint=(
-            f"it is configured as: {server.shown}; does that start by hand?"
+            f"it is configured as: {shown}; does that start by hand?"
             if server.shown
             else "is the address right, and is the server running?"
         ),

@@ -189,7 +189,7 @@ async def _write_messages(process: Process, from_session: Any, to_session: Any) 
                 text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                 process.stdin.write(text.encode() + b"\n")
                 await process.stdin.drain()
-    except OSError:
+    except (OSError, RuntimeError):  # uvloop raises the latter for a pipe that is closed
         await to_session.aclose()  # the session sees the end instead of waiting
 
 
