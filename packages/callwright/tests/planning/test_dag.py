@@ -4,6 +4,9 @@ end.
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -136,6 +139,14 @@ def test_the_decoding_schema_takes_values_and_references_of_known_tools_and_noth
     assert takes("count", "${1.items[0].n}")
     assert not takes("count", "three")
     assert not takes("seek", "x")
+
+
+@pytest.mark.parametrize("narrow", [{"anyOf": [{"const": "a"}]}, {"not": {"const": "b"}}])
+def test_a_text_that_takes_few_values_may_be_a_reference_instead(narrow: dict[str, Any]) -> None:
+    inner = {"type": "object", "properties": {"x": {"type": "string", "minLength": 1, **narrow}}}
+    schema = plan_schema([Tool("pick", "", inner)])
+    (step,) = schema["properties"]["steps"]["items"]["anyOf"]
+    assert "pattern" in step["properties"]["arguments"]["properties"]["x"]["anyOf"][1]
 
 
 SLOTS = st.lists(

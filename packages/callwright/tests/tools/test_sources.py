@@ -5,6 +5,7 @@ import subprocess
 import sys
 import types
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,13 @@ async def test_python_objects_are_sources() -> None:
     for spec, name in specs:
         async with open_catalog([spec]) as catalog:
             assert [t.name for t in catalog] == [name]
+
+
+def test_a_partial_comes_from_the_module_of_its_function() -> None:
+    bound = partial(partial(written, Path()), "y")
+    for spec in (bound, [bound]):
+        (source,) = sources_of(spec)
+        assert source.name == "test_sources"
 
 
 @pytest.mark.parametrize("spec", ["missing.json", "missing.py:f", "a/b"])

@@ -31,6 +31,7 @@ _MOST = 40  # steps of a plan
 _SHOWN = 4_000  # characters of an unsound reply that is sent back
 _PROBLEMS = 8  # of one plan that are told
 _REFERENCE = r"^\$\{[0-9]+(\.[A-Za-z_][A-Za-z0-9_]*|\[[0-9]+\])*\}$"
+_NARROWING = {"enum", "const", "format", "pattern", "not", "if", "$ref", "anyOf", "oneOf", "allOf"}
 _FORMATS: Mapping[ReplyMode, str] = {
     "schema": (
         'Reply with JSON: {"steps": [{"step": 1, "tool": ..., "after": [numbers of the steps whose'
@@ -203,7 +204,7 @@ def _allow_references(schema: JsonObject) -> JsonObject:
 def _allow_reference(part: Any) -> Any:
     """A plain text may hold a reference as it is; anything else may be one instead."""
     if not isinstance(part, dict) or (
-        part.get("type") == "string" and not {"enum", "const", "format", "pattern"} & part.keys()
+        part.get("type") == "string" and not _NARROWING & part.keys()
     ):
         return part
     return {"anyOf": [part, {"type": "string", "pattern": _REFERENCE}]}

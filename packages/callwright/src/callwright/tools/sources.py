@@ -6,6 +6,7 @@ import codecs
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -328,7 +329,9 @@ def _of_object(value: Any, name: str) -> list[ToolSource]:
 
 
 def _get_module_name(function: Any) -> str:
-    """The module a function stands in, as the name of its source."""
+    """The module a function stands in, as the name of its source; of a partial, its function's."""
+    while isinstance(function, partial):
+        function = function.func
     module = inspect.getmodule(function)
     name = getattr(module, "__name__", "") or getattr(function, "__module__", "") or "python"
     return "python" if name == "__main__" else name.rpartition(".")[2]
