@@ -7,7 +7,9 @@ of a deed that no call did (:mod:`callwright.grounding.answer.deeds`). *Requests
 lookups that were called and a write that followed: its share should be high where the request asks
 for it; *beside* are those where another write was made (:mod:`callwright.agent.leading.unasked`).
 *Wishes* as models state them: the share of the tool that one is for, and of the likeliest where it
-is for none (:mod:`callwright.agent.leading.wanted`). *Answers* to questions of an assistant: the
+is for none (:mod:`callwright.agent.leading.wanted`). *Choices* of a write: the share of the called
+one among all that are offered (:mod:`callwright.agent.leading.mistaken`); its thresholds were set on
+the jobs of ``bench agents``. *Answers* to questions of an assistant: the
 share of a yes (:mod:`callwright.agent.leading.agreement`). The thresholds were set on the half
 ``tune``; ``test`` was written after that.
 """
@@ -28,6 +30,8 @@ from typing import Any
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
 from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
 from callwright.agent.leading.agreement import ask_agreement
+from callwright.agent.leading.mistaken import LEAST_SHARE as LEAST_CHOICE
+from callwright.agent.leading.mistaken import ask_shares
 from callwright.agent.leading.unasked import (
     LEAST_BESIDE,
     LEAST_SHARE,
@@ -49,12 +53,12 @@ from callwright.prompts.one_letter import read_shares
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 HALVES = ("tune", "test")
-KINDS = ("sentence", "request", "beside", "wish", "answer")
+KINDS = ("sentence", "request", "beside", "wish", "choice", "answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One sentence, request, wish or answer. ``tools``: those that were offered, or called;
+    """One sentence, request, wish, choice or answer. ``tools``: those that were offered, or called;
     ``done``: those that were called, or the question that is answered. ``is_true``: the deed was
     done, the ``write`` is asked for, or the answer is a yes.
     """
@@ -106,11 +110,16 @@ def load_cases() -> tuple[Case, ...]:
         build("wish", row, *row["tools"], write=row.get("wanted", ""), is_true="wanted" in row)
         for row in rows["wishes"]
     ]
+    choices = [
+        build("choice", row, *row["tools"], write=name, is_true=name == row["asked"])
+        for row in rows["choices"]
+        for name in (row["asked"], row["called"])
+    ]
     answers = [
         build("answer", row, done=(row["question"],), is_true=row["is_yes"])
         for row in rows["answers"]
     ]
-    return (*sentences, *requests, *wishes, *answers)
+    return (*sentences, *requests, *wishes, *choices, *answers)
 
 
 async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> None:
@@ -152,6 +161,14 @@ async def _measure_answer(case: Case, model: ChatModel) -> float | None:
     return await _carry_out(steps, model)
 
 
+async def _measure_choice(case: Case, model: ChatModel) -> float | None:
+    def choose() -> Steps[float | None]:
+        shares = yield from ask_shares(case.tools, case.text, lambda one: ask(one, None))
+        return shares.get(case.write)
+
+    return await _carry_out(choose(), model)
+
+
 async def _carry_out(steps: Steps[float | None], model: ChatModel) -> float | None:
     """The share that these questions lead to."""
     try:
@@ -173,7 +190,12 @@ async def _measure_wish(case: Case, model: ChatModel) -> float | None:
     return max(others) if shares else None
 
 
-_MEASURES = {"sentence": _measure_sentence, "wish": _measure_wish, "answer": _measure_answer}
+_MEASURES = {
+    "sentence": _measure_sentence,
+    "wish": _measure_wish,
+    "choice": _measure_choice,
+    "answer": _measure_answer,
+}
 
 
 def render_report(rows: Sequence[JsonObject]) -> str:
@@ -201,6 +223,9 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
     if kind == "wish":
         found, wrong = (sum(s >= SURE_WISH for s in part) for part in (true, false))
         return f"{head}; from {SURE_WISH} on: {found} wishes found, {wrong} that are none"
+    if kind == "choice":
+        wrong, right = (sum(s < LEAST_CHOICE for s in part) for part in (false, true))
+        return f"{head}; below {LEAST_CHOICE}: {wrong} wrong ones, {right} right ones"
     cuts = {"beside": (LEAST_BESIDE, SURE_BESIDE), "answer": (LEAST_AGREEMENT, SURE_AGREEMENT)}
     least, sure = cuts.get(kind, (LEAST_SHARE, SURE_SHARE))
     left_out = [sum(s < least for s in part) for part in (false, true)]
