@@ -317,7 +317,7 @@ def _merge_offers(
     problems: list[str] = []
     entries: dict[str, _Entry] = {}
     for source, tools in offers:
-        problems += _problems_of(source)
+        problems += list_problems(source)
         for original in tools:
             try:
                 tool, notes = admit_tool(original, limits)
@@ -363,7 +363,7 @@ def _apply_overlay(
     return tuple(made)
 
 
-def _problems_of(source: ToolSource) -> list[str]:
+def list_problems(source: ToolSource) -> list[str]:
     """Return the problems of a source that left out tools. These are its own messages, if it has
     any, and its ``not_imported`` operations.
     """

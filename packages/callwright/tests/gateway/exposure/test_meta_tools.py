@@ -52,6 +52,16 @@ def test_arguments_beside_the_name_are_taken_where_there_are_no_others() -> None
     assert read_call({"name": "mail__list"}) == ("mail__list", {})
 
 
+def test_arguments_under_another_key_are_taken_unless_the_tool_knows_that_key() -> None:
+    given = {"name": "mail__send", "parameters": {"to": "a"}}
+    assert read_call(given) == ("mail__send", {"to": "a"})
+    assert read_call(given, lambda _: ("parameters",)) == (
+        "mail__send",
+        {"parameters": {"to": "a"}},
+    )
+    assert read_call({**given, "to": "b"})[1] == {"parameters": {"to": "a"}, "to": "b"}
+
+
 @pytest.mark.parametrize("name", ["", None, "call_tool", "search_tools"])
 def test_a_call_of_nothing_or_of_itself_is_refused_in_words(name: object) -> None:
     assert isinstance(read_call({"name": name, "arguments": {}}), str)

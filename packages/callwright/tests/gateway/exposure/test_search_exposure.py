@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from callwright.gateway.exposure import ExposureSettings, SearchExposure
 from callwright.gateway.session.exposure import Answer, Meant
 from callwright.jsontext import parse
@@ -79,11 +81,28 @@ def test_another_catalogue_is_listed_and_searched_anew() -> None:
     assert [row["name"] for row in told["tools"]] == ["bank__transfer"]
 
 
-def test_a_server_s_own_tool_of_that_name_is_called_itself() -> None:
+def test_a_server_s_own_tool_of_that_name_has_another() -> None:
     from callwright.gateway.session.catalog import build_catalog, read_listing
     from callwright.gateway.session.policy import ServerPolicy
 
     raw = {"name": "call_tool", "description": "x", "inputSchema": {"type": "object"}}
     catalog = build_catalog([read_listing(ServerPolicy(name="own", prefix=""), [raw])])
-    given = {"name": "x"}
-    assert SearchExposure().resolve("call_tool", given, catalog) == Meant("call_tool", given)
+    exposure = SearchExposure(SEARCHED)
+    assert [one["name"] for one in exposure.list_tools(catalog)] == ["search_tools", "call_tool"]
+    assert exposure.resolve("call_tool", {"name": "own__call_tool"}, catalog) == Meant(
+        "own__call_tool", {}
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"name": "mail__send", "arguments": {"to": "a"}}',
+        {"tool_name": "mail__send", "arguments": {"to": "a"}},
+        {"name": "mail__send", "args": {"to": "a"}},
+    ],
+)
+def test_calls_of_the_gateway_s_own_tools_are_repaired_too(arguments: Any) -> None:
+    catalog = make_catalog([("mail", "send", "Send a mail")])
+    meant = SearchExposure(SEARCHED).resolve("call_tool", arguments, catalog)
+    assert meant == Meant("mail__send", {"to": "a"})

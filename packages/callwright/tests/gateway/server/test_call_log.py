@@ -39,3 +39,9 @@ def test_the_forms_of_a_line() -> None:
     told = json.loads(JsonLines(lambda: 0.0).render_call(record))
     assert (told["event"], told["level"], told["outcome"]) == ("call", "warning", "unknown")
     assert told["seconds"] == 0.0123
+
+
+def test_a_call_by_way_of_call_tool_names_the_tool() -> None:
+    record = build_record()
+    record.name = "call_tool"
+    assert TextLines().render_call(record).startswith("call_tool a:x 12 ms edited")

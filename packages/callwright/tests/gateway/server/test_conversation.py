@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,38 @@ async def test_what_an_older_server_asks_while_nobody_can_answer_is_refused_in_t
         )
         assert isinstance(again, types.CallToolResult)
         assert "answered too late" in read_text(again), "a question is answered once"
+
+
+async def test_a_person_may_take_longer_to_answer_a_server_than_a_call_may() -> None:
+    async def slowly(context: Any, params: Any) -> types.ElicitResult:
+        await asyncio.sleep(1.5)
+        return types.ElicitResult(action="accept", content={"name": "Ann"})
+
+    gateway = build_gateway({"w": world("--legacy", seconds=1.0)}, consent="client")
+    async with (
+        gateway.running(),
+        connect(gateway, "legacy", elicitation_callback=slowly) as client,
+    ):
+        await client.list_tools()
+        assert await try_call(client, "w__ask_name") == "accept: Ann"
+
+
+async def test_a_tool_that_is_blocked_while_its_call_waits_for_approval_is_not_called(
+    tmp_path: Path,
+) -> None:
+    orders = tmp_path / "orders"
+    gateway = build_gateway({"w": world(env={"WORLD_ORDERS": str(orders)})})
+
+    async def block(context: Any, params: Any) -> types.ElicitResult:
+        upstream = gateway.upstreams["w"]
+        assert upstream.listing is not None
+        upstream.listing = replace(upstream.listing, blocked={"order": "it has changed"})
+        return types.ElicitResult(action="accept", content={})
+
+    async with (
+        gateway.running(),
+        connect(gateway, "legacy", elicitation_callback=block) as client,
+    ):
+        await client.list_tools()
+        assert "it has changed" in await try_call(client, "w__order", {"a": 1, "b": 2})
+    assert not orders.exists()

@@ -118,3 +118,33 @@ async def test_a_server_may_ask_so_many_questions_at_once_and_no_more() -> None:
         assert isinstance(await refused, types.ErrorData)
         pending.answer({})
     assert all(isinstance(one.result(), types.ErrorData) for one in held)
+
+
+async def test_the_time_in_which_a_client_is_asked_does_not_count() -> None:
+    pending = PendingCall("ann")
+
+    async def asks() -> Told:
+        for _ in range(2):
+            with pending.asking():
+                await asyncio.sleep(0.15)
+        await asyncio.sleep(0.05)
+        return Returned({"said": "done"})
+
+    async with asyncio.TaskGroup() as group:
+        flights = Flights(group)
+        flights.start(pending, asks)
+        assert await flights.wait(pending, 0.2) == Returned({"said": "done"})
+        assert 0.3 <= pending.count_seconds_of_asking() < 0.5
+
+
+async def test_a_call_that_is_given_up_is_said_to_have_had_its_whole_time() -> None:
+    async def never() -> Told:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with asyncio.TaskGroup() as group:
+        flights, pending = Flights(group), PendingCall("ann")
+        flights.start(pending, never)
+        told = await flights.wait(pending, 0.01, 60.0)
+    assert isinstance(told, Failed)
+    assert "within 60 seconds" in told.failure.message

@@ -197,3 +197,26 @@ def test_a_gateway_that_does_not_run_has_no_servers() -> None:
     gateway: Gateway = build_gateway({"w": world()})
     assert gateway.upstreams == {}
     assert len(gateway.get_catalog()) == 0
+
+
+async def test_an_option_that_names_no_tool_is_said_to_when_all_tools_are_known(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gateway = build_gateway({"w": world()}, allow=["w:ordr", "w:order"])
+    async with gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        gateway.get_catalog()
+        assert gateway.problems == ["--allow w:ordr: no server has such a tool"]
+    assert caplog.text.count("--allow w:ordr") == 1
+
+
+async def test_a_name_stays_with_its_tool_when_a_server_comes_late() -> None:
+    servers = {"late": world(prefix=""), "early": world(prefix="", trusted=True)}
+    gateway = build_gateway(servers)
+    async with gateway.running(), connect(gateway) as client:
+        late = gateway.upstreams.pop("late")
+        assert "add" in {tool.name for tool in (await client.list_tools()).tools}
+        gateway.upstreams = {"late": late, **gateway.upstreams}
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert {"add", "late__add"} <= names
+        assert await try_call(client, "add", {"a": 1, "b": 2}) == "3", "the other would ask first"

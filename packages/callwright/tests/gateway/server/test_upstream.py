@@ -234,3 +234,20 @@ async def test_a_call_whose_connection_is_closed_under_it_is_of_unknown_outcome(
             for link in gateway.upstreams["w"].links:
                 await link.close()
         assert (call.result().meta or {})["callwright/gateway"] == {"outcome": "unknown"}
+
+
+async def test_a_server_that_cannot_be_used_is_named_in_the_log_and_to_who_calls_its_tools(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    servers = {"dead": hostile("--at-start", "die"), "broken": {"comand": "x"}}
+    gateway = build_gateway(servers, consent="client")
+    async with gateway.running(), connect(gateway) as client:
+        assert (await client.list_tools()).tools == []
+        told = await try_call(client, "dead__fine")
+        assert "ended the connection before" in told
+        assert "I will not start" in told
+        assert "needs either a command or a url" in await try_call(client, "broken__x")
+        assert "among the 0 tools" in await try_call(client, "other__x")
+        await gateway.upstreams["dead"].rest(10.0)
+        await client.list_tools()
+    assert caplog.text.count("MCP server 'dead' cannot be used") == 1, "the same is said once"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from callwright.gateway.session.argument_check import check_call
 from callwright.nouns.types import CheckedCall, ToolCall
-from callwright.repair.gate import Refusal
+from callwright.repair.gate import Gate, Refusal
 from tests.gateway.session.offers import CITY, catalog, tool
 
 LISTED = {
@@ -102,3 +102,46 @@ def test_what_cannot_be_repaired_is_refused_and_nothing_is_made_up(arguments: An
 def test_one_call_stays_one_call() -> None:
     checked = check({"city": ["Oslo", "Rome"]}, SINGLE)
     assert isinstance(checked, Refusal)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reads"),
+    [
+        ({"city": "Oslo", "dry_run": True}, {"city": "Oslo"}),
+        ({"place": "Oslo"}, {"city": "Oslo"}),
+    ],
+)
+def test_a_write_is_not_sent_with_a_guess_of_what_it_is_about(
+    arguments: dict[str, Any], reads: dict[str, Any]
+) -> None:
+    offer = catalog(tool("forecast", CLOSED)).find("weather__forecast")
+    assert offer is not None
+    gate, call = Gate([offer.tool]), ToolCall("1", offer.exposed, arguments)
+    read = check_call(gate, offer.tool, call)
+    assert isinstance(read, CheckedCall)
+    assert read.arguments == reads
+    written = check_call(gate, offer.tool, call, may_write=True)
+    assert isinstance(written, Refusal)
+    assert next(iter({*arguments} - {"city"})) in written.message
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [("meeting", "meeting_id"), ("repository", "repo"), ("mesage", "message"), ("To", "to")],
+)
+def test_a_key_in_another_spelling_is_renamed_in_a_write_too(given: str, key: str) -> None:
+    schema = {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
+    (offer,) = catalog(tool("forecast", schema))
+    call = ToolCall("1", offer.exposed, {given: "x"})
+    checked = check_call(Gate([offer.tool]), offer.tool, call, may_write=True)
+    assert isinstance(checked, CheckedCall)
+    assert checked.arguments == {key: "x"}
+
+
+def test_a_key_beside_those_of_an_open_schema_is_left_to_the_server_of_a_write() -> None:
+    (offer,) = catalog(tool("forecast"))
+    given = {"city": "Oslo", "duration": 3}
+    call = ToolCall("1", offer.exposed, given)
+    checked = check_call(Gate([offer.tool]), offer.tool, call, may_write=True)
+    assert isinstance(checked, CheckedCall)
+    assert checked.arguments == given

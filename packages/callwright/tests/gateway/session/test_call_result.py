@@ -52,4 +52,16 @@ def test_an_unknown_tool_is_told_with_those_that_may_have_been_meant() -> None:
     made = build_catalog([read_listing(policy(deny=["storm"]), [tool("forecast"), tool("storm")])])
     assert "'weather__forecast'" in describe_unknown("weather__forcast", made)
     assert "may not be called" in describe_unknown("weather__storm", made)
-    assert "1 tools that are listed" in describe_unknown("mail", made)
+    assert "among the 1 tools" in describe_unknown("mail", made)
+    assert describe_unknown("mail__send", made, "it died").endswith("was not sent: it died.")
+
+
+def test_what_may_be_done_next_is_said_as_it_is() -> None:
+    (once,), (often,) = catalog(), catalog(effects={"*": "idempotent"})
+    failure = Failure("timeout", "it was slow", retryable=True, outcome_unknown=True)
+    told = [build_failure(failure, one, is_unknown=True) for one in (once, often)]
+    assert "It was not sent again" in told[0]["content"][0]["text"]
+    assert "does no harm" in told[1]["content"][0]["text"], "it may have been sent twice"
+    waits = Failure("rate_limit", "slow down", retryable=True, detail={"retry_after": 30.0})
+    said = build_failure(waits, once, is_unknown=False)["content"][0]["text"]
+    assert said.endswith("may succeed in 30 seconds.")

@@ -83,3 +83,40 @@ def test_servers_with_equal_tools_are_told_apart() -> None:
     assert list(made.offers) == ["a__read", "b__read"]
     offered = made.as_offered()
     assert (offered["b__read"].source, offered["b__read"].name) == ("b", "read")
+
+
+def test_a_tool_that_waits_for_approval_leaves_its_name_to_nobody() -> None:
+    ours = read_listing(policy("a", prefix=""), [], {"read": "its definition changed"})
+    theirs = read_listing(policy("b", prefix=""), [tool("read")])
+    made = build_catalog([ours, theirs])
+    assert list(made.offers) == ["b__read"]
+    assert made.hidden == {"a__read": "its definition changed"}
+    denied = read_listing(policy("a", prefix="", deny=["read"]), [tool("read")])
+    assert list(build_catalog([denied, theirs]).offers) == ["read"], "the user's own choice"
+
+
+def test_a_tool_may_write_unless_somebody_says_that_it_reads() -> None:
+    assert next(iter(catalog(tool("forecast")))).may_write
+    assert not next(iter(catalog(tool("forecast", annotations=READING)))).may_write
+    assert not next(iter(catalog(tool("forecast"), effects={"*": "read"}))).may_write
+
+
+def test_annotations_that_are_our_own_are_believed_and_a_write_needs_approval_all_the_same() -> (
+    None
+):
+    reads, writes = catalog(
+        tool("forecast", annotations=READING), tool("order", annotations={}), vouched=True
+    )
+    assert not reads.tool.effects.may_write
+    assert reads.to_wire()["annotations"] == READING
+    assert (writes.tool.effects.may_write, writes.tool.trusted) == (True, False)
+
+
+def test_a_pattern_that_names_no_tool_is_said_to() -> None:
+    patterns = {"approve": ["forcast"], "deny": ["storm"], "pinned": ["fore*"]}
+    made = read_listing(policy(effects={"*_mail": "write"}, **patterns), [tool("forecast")])
+    assert [said.split(",")[0] for said in made.problems] == [
+        "weather: \"deny\" names 'storm'",
+        "weather: \"approve\" names 'forcast'",
+        "weather: \"effects\" names '*_mail'",
+    ]

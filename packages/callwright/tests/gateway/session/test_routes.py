@@ -52,3 +52,8 @@ def test_links_in_results_are_remembered_for_their_server() -> None:
     )
     links.note_result("b", {"content": None})
     assert [links.find_server(f"x://{n}") for n in (1, 2, 3)] == ["a", "a", ""]
+
+
+def test_of_two_prompts_of_one_name_none_has_it() -> None:
+    made = build_routes([(policy("a", prefix=""), A), (policy("b", prefix=""), B)])
+    assert [*made.prompts] == ["a__trip", "b__trip"]

@@ -139,8 +139,9 @@ async def _serve_clients(
                 notes.log(notes.lines.render_call(call))
 
         for entry in found.entries:
-            if entry.error:
-                notes.warn(entry.error)
+            for said in (entry.error, *entry.notes):
+                if said:
+                    notes.warn(said)
         exposure = build_exposure(options.exposure, notes.store)
         allow, consent = options.allow, options.consent
         gateway = Gateway(

@@ -12,8 +12,8 @@ from callwright.gateway.exposure.exposure import (
     ExposureSettings,
     expose_tools,
 )
-from callwright.gateway.exposure.meta_tools import CALL_TOOL, SEARCH_TOOLS
 from callwright.gateway.exposure.search_exposure import SearchExposure
+from callwright.gateway.session.names import CALL_TOOL, SEARCH_TOOLS
 
 __all__ = [
     "CALL_TOOL",

@@ -58,8 +58,7 @@ def expose_tools(offers: Iterable[GatewayTool], settings: ExposureSettings) -> E
     left = {server: count for server, count in sorted(hidden.items()) if count}
     has_search = mode == "search"
     announcement = _announce_hidden(left, has_search=has_search)
-    taken = {offer.exposed for offer in ordered}  # a server without a prefix may have such a name
-    meta = [m for m in describe_meta_tools(announcement) if has_search and m["name"] not in taken]
+    meta = describe_meta_tools(announcement) if has_search else ()
     return Exposed((*meta, *(offer.to_wire() for offer in shown)), left, announcement, has_search)
 
 

@@ -5,14 +5,14 @@ Both are described in fixed words; only the sentence that names the servers foll
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callwright.gateway.session.names import CALL_TOOL, SEARCH_TOOLS
 from callwright.jsontext import write
 from callwright.nouns.types import JsonObject
 
-SEARCH_TOOLS, CALL_TOOL = "search_tools", "call_tool"
 MOST = 20
 """Tools that one search returns at most."""
 _USUAL = 8
@@ -105,12 +105,14 @@ def read_search(arguments: Mapping[str, Any]) -> Search | str:
     )
 
 
-def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any] | str:
+def read_call(
+    arguments: Mapping[str, Any], get_keys: Callable[[str], Container[str]] = lambda _: ()
+) -> tuple[str, Any] | str:
     """The tool and the arguments that ``call_tool`` hands on, or a sentence that says what to
-    change.
+    change. ``get_keys``: the keys that a tool's schema knows.
 
-    Models also write a tool's arguments beside its name; they are taken where ``arguments`` is
-    absent. The tool's own schema is not checked here.
+    Models also write a tool's arguments beside its name, or under another key: they are taken where
+    ``arguments`` is absent. The tool's own schema is not checked here.
     """
     name = arguments.get("name")
     if not isinstance(name, str) or not name.strip():
@@ -119,7 +121,10 @@ def read_call(arguments: Mapping[str, Any]) -> tuple[str, Any] | str:
         return f"{name.strip()} is called by itself, not through call_tool."
     if "arguments" in arguments:
         return name.strip(), arguments["arguments"]
-    return name.strip(), {key: value for key, value in arguments.items() if key != "name"}
+    beside = {key: value for key, value in arguments.items() if key != "name"}
+    key, value = next(iter(beside.items()), ("", None))
+    is_wrapped = len(beside) == 1 and isinstance(value, dict) and key not in get_keys(name.strip())
+    return name.strip(), value if is_wrapped else beside
 
 
 def render_found(search: Search, found: Sequence[Found], searched: int, hidden: str = "") -> str:

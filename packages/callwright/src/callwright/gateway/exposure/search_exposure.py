@@ -4,30 +4,32 @@ of the rest, and what a call of ``search_tools`` or ``call_tool`` means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from functools import cache
 from threading import Lock
-from typing import Any
 
 from callwright.gateway.exposure.exposure import Exposed, ExposureSettings, expose_tools
 from callwright.gateway.exposure.meta_tools import (
-    CALL_TOOL,
-    SEARCH_TOOLS,
+    describe_meta_tools,
     read_call,
     read_search,
     render_found,
 )
 from callwright.gateway.exposure.tool_search import ToolSearch
+from callwright.gateway.session.argument_check import check_call
 from callwright.gateway.session.catalog import GatewayCatalog
 from callwright.gateway.session.exposure import Answer, Meant, Resolved
-from callwright.nouns.types import JsonObject
+from callwright.gateway.session.names import CALL_TOOL, SEARCH_TOOLS
+from callwright.nouns.types import CheckedCall, JsonObject, ToolCall
+from callwright.repair.gate import Gate
+from callwright.tools.lists.tools import tool_from_wire
 
 
 class SearchExposure:
     """Lists by :class:`.exposure.ExposureSettings`, searches by :class:`.tool_search.ToolSearch`.
 
     What it makes of a catalogue is kept until there is another one. ``open_search`` is called when
-    somebody searches first. A server's own tool of the name ``search_tools`` or ``call_tool`` is
-    called itself.
+    somebody searches first.
     """
 
     def __init__(
@@ -51,12 +53,18 @@ class SearchExposure:
     def resolve(
         self, name: str, arguments: JsonObject | str | None, catalog: GatewayCatalog
     ) -> Resolved:
-        if name not in (SEARCH_TOOLS, CALL_TOOL) or catalog.find(name) is not None:
+        if name not in (SEARCH_TOOLS, CALL_TOOL):
             return Meant(name, arguments)
-        given: Any = arguments if isinstance(arguments, dict) else {}
+        given = _repair_arguments(name, {} if arguments is None else arguments)
         if name == SEARCH_TOOLS:
             return self._answer_search(given, catalog)
-        meant = read_call(given)
+
+        def get_keys(tool: str) -> Container[str]:
+            offer = catalog.find(tool)
+            found: Container[str] = offer.tool.input_schema.get("properties", {}) if offer else ()
+            return found
+
+        meant = read_call(given, get_keys)
         return _refuse_call(meant) if isinstance(meant, str) else Meant(*meant)
 
     def prepare(self, catalog: GatewayCatalog) -> None:
@@ -91,6 +99,25 @@ class SearchExposure:
         if made is None or made[0] is not catalog:
             made = self._made = catalog, expose_tools(catalog, self._settings)
         return made[1]
+
+
+@cache
+def _open_gate() -> Gate:
+    """The gate for calls of the gateway's own tools."""
+    return Gate(tool_from_wire(one, formats=()) for one in describe_meta_tools(""))
+
+
+def _repair_arguments(name: str, arguments: JsonObject | str) -> JsonObject:
+    """The arguments of a call of the gateway's own tools. Those that lack what they need are
+    repaired as any call's are; {} where they are no object.
+    """
+    gate = _open_gate()
+    (tool,) = (one for one in gate.tools if one.name == name)
+    given = arguments if isinstance(arguments, dict) else {}
+    if all(key in given for key in tool.input_schema["required"]):
+        return given
+    checked = check_call(gate, tool, ToolCall("", name, arguments))
+    return checked.arguments if isinstance(checked, CheckedCall) else given
 
 
 def _refuse_call(text: str) -> Answer:

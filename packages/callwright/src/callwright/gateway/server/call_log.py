@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from callwright.gateway.session.names import CALL_TOOL
 from callwright.gateway.session.record import CallRecord
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.log_line import build_log_line, count_rules
@@ -35,6 +36,8 @@ class TextLines:
         )
         said = ", ".join(part for part in (record.reason, rules) if part)
         name = one_line(record.name)[:_LONGEST]
+        if record.name == CALL_TOOL and record.tool:
+            name = f"{name} {one_line(f'{record.server}:{record.tool}')[:_LONGEST]}"
         ended = "passed, the tool failed" if _is_tool_failure(record) else record.outcome
         return f"{name} {1000 * record.seconds:.0f} ms {ended}{': ' if said else ''}{said}"
 

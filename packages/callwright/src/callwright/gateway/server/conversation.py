@@ -185,7 +185,7 @@ class Conversation:
             pending = PendingCall(self._caller.principal)
             flight = Flight(self._build_ask(pending), self._log)
             flights.start(pending, lambda: self._send(command, flight))
-        told = await flights.wait(pending, left)
+        told = await flights.wait(pending, left, command.seconds)
         if told is not None:
             return told
         state = replace(self._state, approved=True, parked=flights.park(pending))
@@ -208,13 +208,11 @@ class Conversation:
         async def ask(request: Any) -> Any:
             from mcp import MCPError
 
-            pending.asking += 1
-            try:
-                return await caller.ask(request, read_result_type(request.method))
-            except MCPError as error:
-                return build_error(error.message)
-            finally:
-                pending.asking -= 1
+            with pending.asking():
+                try:
+                    return await caller.ask(request, read_result_type(request.method))
+                except MCPError as error:
+                    return build_error(error.message)
 
         return ask
 
@@ -235,6 +233,9 @@ class Conversation:
             link = await upstream.connect(caller.key, caller.declared, left)
             if isinstance(link, Failure):
                 return told or Failed(link)
+            refused = self._find_refusal(command)
+            if refused:
+                return told or Failed(Failure("not_executable", refused, not_done=True))
             params = self._build_params(command, link)
             progress = caller.report_progress if caller.wants_progress else None
             try:
@@ -251,10 +252,18 @@ class Conversation:
                 return told
             if not link.is_open:
                 upstream.note_end(link, told.failure.message)
-            if not _may_send_again(told.failure, command):
+            if link.retries or not _may_send_again(told.failure, command):
                 return told
         assert told is not None
         return told
+
+    def _find_refusal(self, command: Dispatch) -> str:
+        """Return why a tool may not be called any more; "" if it may. The connection may be another
+        one than the one that was consulted.
+        """
+        if command.method != "tools/call":
+            return ""
+        return self._gateway.upstreams[command.server].find_refusal(str(command.params["name"]))
 
     def _build_params(self, command: Dispatch, link: Link) -> JsonObject:
         params: JsonObject = dict(command.params)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ from callwright.nouns.errors import Failure
 from callwright.nouns.types import JsonObject
 
 PARKED_SECONDS = 600.0  # a person may take to answer
+_TICK = 0.05  # seconds between two looks at the time while a client is asked
 _MOST_PARKED = 1_000
 _MOST_QUESTIONS = 20  # of one call
 _QUESTION = "callwright/question-"
@@ -40,7 +42,9 @@ class PendingCall:
     owner: str
     questions: dict[str, Question] = field(default_factory=dict)
     asked: asyncio.Future[None] = field(default_factory=lambda: _make_future())
-    asking: int = 0  # questions that a client of the older protocol answers meanwhile
+    _asking: int = 0  # questions that a client of the older protocol answers meanwhile
+    _asked_at: float = 0.0
+    _answered_in: float = 0.0  # seconds
     task: asyncio.Task[Told] | None = None
     _number: int = 0
 
@@ -77,6 +81,24 @@ class PendingCall:
                 continue
             question.answer.set_result(_read_answer(question.request, responses.get(key)))
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """The client is asked meanwhile: a person's time is not the server's."""
+        if not self._asking:
+            self._asked_at = asyncio.get_running_loop().time()
+        self._asking += 1
+        try:
+            yield
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._answered_in += asyncio.get_running_loop().time() - self._asked_at
+
+    def count_seconds_of_asking(self) -> float:
+        """Return the seconds in which the client was asked."""
+        running = asyncio.get_running_loop().time() - self._asked_at if self._asking else 0.0
+        return self._answered_in + running
+
     def cancel(self) -> None:
         """Give the request up; the server is told."""
         if self.task is not None:
@@ -102,9 +124,12 @@ class Flights:
 
         pending.task = self._group.create_task(run())
 
-    async def wait(self, pending: PendingCall, seconds: float) -> Told | None:
+    async def wait(
+        self, pending: PendingCall, seconds: float, whole: float | None = None
+    ) -> Told | None:
         """Return what came of a request; None where its server asks something first. After
-        ``seconds`` it is given up, but for the time in which a client is asked.
+        ``seconds`` it is given up; those in which a client is asked do not count. ``whole``: the
+        seconds that the call had from its beginning.
         """
         task = pending.task
         assert task is not None
@@ -112,14 +137,12 @@ class Flights:
         deadline = loop.time() + seconds
         try:
             while not task.done() and not pending.asked.done():
-                left = deadline - loop.time()
-                if left <= 0 and not pending.asking:
+                left = deadline + pending.count_seconds_of_asking() - loop.time()
+                if left <= 0:
                     break
                 waiting: set[asyncio.Future[Any]] = {task, pending.asked}
                 await asyncio.wait(
-                    waiting,
-                    timeout=left if left > 0 else 0.1,
-                    return_when=asyncio.FIRST_COMPLETED,
+                    waiting, timeout=max(left, _TICK), return_when=asyncio.FIRST_COMPLETED
                 )
         except asyncio.CancelledError:
             task.cancel()
@@ -129,7 +152,7 @@ class Flights:
         if pending.asked.done():
             return None
         task.cancel()  # and not waited for: the SDK may take seconds to tell the server
-        said = f"it gave no result within {seconds:g} seconds"
+        said = f"it gave no result within {whole or seconds:g} seconds"
         return Failed(Failure("timeout", said, retryable=True, outcome_unknown=True))
 
     def park(self, pending: PendingCall) -> str:

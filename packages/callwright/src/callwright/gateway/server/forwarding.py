@@ -5,6 +5,7 @@ on to the server that they belong to.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from callwright.nouns.types import JsonObject
 if TYPE_CHECKING:
     from callwright.gateway.server.gateway import Gateway
 
+_LOG = logging.getLogger("callwright.gateway")
 INVALID_PARAMS = -32602  # JSON-RPC 2.0, 5.1
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002  # MCP 2025-11-25, server/resources
@@ -38,12 +40,19 @@ class Forwarding:
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
+        self._told: Sequence[str] = ()
 
     def get_routes(self) -> Routes:
         """Return what all servers offer, as far as it is known."""
         upstreams = self._gateway.upstreams.values()
         known = [(one.entry.policy, one.profile) for one in upstreams]
-        return build_routes([(policy, profile) for policy, profile in known if profile is not None])
+        found = [(policy, profile) for policy, profile in known if profile is not None]
+        routes = build_routes(found)
+        for said in routes.problems:
+            if said not in self._told:
+                _LOG.warning("%s", said)
+        self._told = routes.problems
+        return routes
 
     async def list_kind(self, caller: Caller, kind: Kind) -> list[JsonObject]:
         """The ``prompts``, ``resources`` or ``templates`` of all servers. Those that are connected

@@ -29,6 +29,7 @@ from callwright.gateway.session.catalog import GatewayCatalog, build_catalog
 from callwright.gateway.session.exposure import Answer, ExposeAll, Exposure, Resolved
 from callwright.gateway.session.hourly_budget import HourlyBudget
 from callwright.gateway.session.instructions import render_instructions
+from callwright.gateway.session.names import Claim, build_name
 from callwright.gateway.session.pins import Pins, ProcessPins
 from callwright.gateway.session.profile import ProcessProfiles, Profiles
 from callwright.gateway.session.record import CallRecord
@@ -41,6 +42,7 @@ from callwright.nouns.types import JsonObject
 _LOG = logging.getLogger("callwright.gateway")
 LIST_SECONDS = 10.0  # for servers whose tools are not known yet; the others' come later
 _SWEEP_SECONDS = 15.0
+_MOST_NAMES = 100_000  # that are remembered: a server may think of new ones all day
 _MOST_STARTS = 16  # servers that are started at once to be listed
 ConsentMode = Literal["ask", "client"]
 
@@ -84,6 +86,7 @@ class Gateway:
         self._late: set[str] = set()  # servers whose list did not come in time
         self._is_stale = True
         self._number = 0
+        self._names: dict[Claim, str] = {}  # of tools: none passes to another while this runs
         self.active = 0
 
     @asynccontextmanager
@@ -172,7 +175,9 @@ class Gateway:
         """All tools that are known now."""
         if self._is_stale:
             listings = [one.listing for one in self.upstreams.values() if one.listing is not None]
-            self.catalog = build_catalog(listings)
+            self.catalog = build_catalog(listings, kept=self._names)
+            kept = self._names if len(self._names) < _MOST_NAMES else {}
+            self._names = {**kept, **self.catalog.names}
             self._consent = self._build_consent(self.catalog)
             self._is_stale = False
             if self.upstreams:  # it runs
@@ -216,6 +221,7 @@ class Gateway:
         facts = CallFacts(
             catalog=catalog,
             consent=self._consent,
+            absent=self._explain_absent(meant.name),
             refiner=None if refiner is None else refiner.settings,
             over_budget="" if state else self._spend(caller, catalog, meant.name),
         )
@@ -239,6 +245,14 @@ class Gateway:
         if catalog.find(name) is not None:
             return resolve(name, arguments, catalog)
         return await asyncio.to_thread(resolve, name, arguments, catalog)
+
+    def _explain_absent(self, name: str) -> str:
+        """Return why the server whose tool a name speaks of has none; "" where it has."""
+        for one in self.upstreams.values():
+            begins = build_name(one.entry.policy.prefix, "")
+            if one.listing is None and begins and name.startswith(begins):
+                return one.explain_absent()
+        return ""
 
     def _spend(self, caller: Caller, catalog: GatewayCatalog, name: str) -> str:
         """Take one call from the client's budget; returns why there is none left."""
@@ -267,10 +281,20 @@ class Gateway:
             patterns += [f"{upstream.name}:{one}" for one in upstream.entry.policy.approve]
         offers = catalog.as_offered()
         try:
-            return Consent(None, patterns).bound(offers)
+            made = Consent(None, patterns).bound(offers)
         except ConfigError as error:
-            self.problems = [error.message]
+            self._note_problems([error.message])
             return Consent().bound(offers)
+        is_whole = all(one.listing is not None for one in self.upstreams.values())
+        idle = {*made.idle} & {*self.setup.allow} if is_whole else ()
+        self._note_problems([f"--allow {one}: no server has such a tool" for one in sorted(idle)])
+        return made
+
+    def _note_problems(self, problems: Sequence[str]) -> None:
+        for said in problems:
+            if said not in self.problems:
+                _LOG.warning("%s", said)
+        self.problems = [*problems]
 
     def describe_servers(self) -> list[JsonObject]:
         """The state of each server, JSON-ready."""

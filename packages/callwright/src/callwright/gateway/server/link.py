@@ -107,6 +107,16 @@ class Link(Protocol):
     listing: asyncio.Lock  # held while the tools are listed once more
 
     @property
+    def retries(self) -> bool:
+        """Return True if it makes a call again itself, where that may be done."""
+        ...
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Return what of its list was left out, and why."""
+        ...
+
+    @property
     def is_open(self) -> bool: ...
 
     @property
@@ -194,8 +204,11 @@ class McpLink:
         return client is not None and client.session.discover_result is not None
 
     @property
+    def retries(self) -> bool:
+        return False
+
+    @property
     def problems(self) -> Sequence[str]:
-        """Return what of the server's list was left out."""
         return self._held.pages.problems
 
     def has(self, capability: str) -> bool:

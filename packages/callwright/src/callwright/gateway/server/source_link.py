@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from urllib.parse import quote
 
 from callwright.gateway.configuration import ServerEntry
 from callwright.gateway.server.caller import ConnectionKey
@@ -14,14 +15,22 @@ from callwright.gateway.session.profile import Kind
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.protocols import ToolSource
 from callwright.nouns.types import JsonObject, Tool, ToolOutput, to_plain_text
+from callwright.tools.catalog import list_problems
 from callwright.tools.lists.tools import tool_to_mcp
 from callwright.tools.sources import sources_of
+from callwright.tools.trust import TrustStore
 
 _METHOD_NOT_FOUND = -32601  # JSON-RPC 2.0, 5.1
+_OWN_WORDS = ("tool_error", "error_payload", "crashed")  # failures that the tool itself states
 
 
 class SourceLink:
-    """A tool source that is open. There is one for each key, as of any server."""
+    """A tool source that is open. There is one for each key, as of any server. Clients are sent no
+    output schemas: some check results by them and raise, and an API may answer otherwise than its
+    document says. A write that was done would then look like one that failed.
+    """
+
+    retries = True  # a source's own client does
 
     def __init__(self, entry: ServerEntry, key: ConnectionKey) -> None:
         self.key, self.used, self.listing = key, 0.0, asyncio.Lock()
@@ -30,6 +39,7 @@ class SourceLink:
         self._tools: dict[str, tuple[ToolSource, Tool]] = {}
         self._running = 0
         self._is_open = False
+        self.problems: Sequence[str] = ()
 
     @property
     def is_open(self) -> bool:
@@ -55,15 +65,19 @@ class SourceLink:
         """Read the document or module. Raises CatalogError."""
         self._sources = sources_of(_build_spec(self._entry))
         for source in self._sources:
+            if consult := getattr(source, "consult", None):
+                consult(_Believed() if self._entry.policy.trusted else TrustStore())
             for tool in await source.open():
                 if tool.name in self._tools:
                     raise CatalogError(f"{self._entry.name!r} offers {tool.name!r} twice")
                 self._tools[tool.name] = source, tool
         self._is_open = True
-        return [tool_to_mcp(tool) for _, tool in self._tools.values()]
+        self.problems = [said for source in self._sources for said in list_problems(source)]
+        return await self.list_again()
 
     async def list_again(self) -> Sequence[JsonObject]:
-        return [tool_to_mcp(tool) for _, tool in self._tools.values()]
+        tools = [replace(tool, output_schema=None) for _, tool in self._tools.values()]
+        return [tool_to_mcp(tool) for tool in tools]
 
     async def list_all(self, kind: Kind) -> list[JsonObject]:
         del kind
@@ -107,16 +121,25 @@ class SourceLink:
             await source.aclose()
 
 
-def _build_spec(entry: ServerEntry) -> Any:
-    if entry.base_url and not entry.source.endswith(".py"):
-        return f"{entry.source}?base_url={entry.base_url}"
-    return entry.source
+class _Believed:
+    """Confirms whatever it is asked: the user's own servers file says that a source is trusted."""
+
+    def is_trusted(self, kind: str, where: str, digest: str) -> bool:
+        del kind, where, digest
+        return True
+
+
+def _build_spec(entry: ServerEntry) -> str:
+    if not entry.base_url or entry.source.endswith(".py"):
+        return entry.source
+    joint = "&" if "?" in entry.source and "://" not in entry.source else "?"
+    return f"{entry.source}{joint}base_url={quote(entry.base_url, safe=':/')}"
 
 
 def _read_output(output: ToolOutput) -> Told:
     """An output as the result of a server. What the tool itself said no to is a result too."""
     failure = output.failure
-    if failure is not None and failure.kind not in ("tool_error", "error_payload", "crashed"):
+    if failure is not None and (failure.outcome_unknown or failure.kind not in _OWN_WORDS):
         return Failed(failure)
     content = failure.message if failure is not None else output.content
     text = "" if content is None else to_plain_text(content)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -29,6 +29,7 @@ from callwright.serving.health import Health
 _LOG = logging.getLogger("callwright.gateway")
 IDLE_SECONDS = 600.0
 _SHOWN = 300  # characters of an error
+_MOST_TOLD = 20  # of the problems of one list; the page has all
 MOST_LINKS = 64  # connections to one server
 
 LinkReady = Callable[[Link], Awaitable[None]]
@@ -126,16 +127,18 @@ class Upstream:
             except TimeoutError:
                 said = f"the server {self.name!r} says that its tools have changed, and lists none"
                 return Consulted(failure=Failure("timeout", said, retryable=True, not_done=True))
+        return Consulted(refused=self.find_refusal(tool))
+
+    def find_refusal(self, tool: str) -> str:
+        """Return why a tool may not be called now; "" if it is still the one that is offered."""
         listing = self.listing
         if listing is None:
-            return Consulted()
+            return ""
         if reason := listing.blocked.get(tool):
-            return Consulted(refused=f"{tool!r} was not called: {reason}")
+            return f"{tool!r} was not called: {reason}"
         if all(raw["name"] != tool for raw, _ in listing.tools):
-            return Consulted(
-                refused=f"{tool!r} was not called: the server {self.name!r} has no such tool any more"
-            )
-        return Consulted()
+            return f"{tool!r} was not called: the server {self.name!r} has no such tool any more"
+        return ""
 
     async def discover(self, key: ConnectionKey, capabilities: Mapping[str, Any]) -> None:
         """Make known what the server lists, if that is not known yet. A failure is kept in
@@ -177,7 +180,7 @@ class Upstream:
         """
         async with link.listing:
             if link.is_outdated:
-                await self._take_list(await link.list_again())
+                await self._take_list(link, await link.list_again())
 
     def note_answer(self) -> None:
         """Its server answers: what failed before is over."""
@@ -199,6 +202,11 @@ class Upstream:
         if link.is_open and link not in self._checked:
             self._checked.add(link)
             self.group.create_task(self._check(link, seconds))
+
+    def explain_absent(self) -> str:
+        """Return why its tools are not known."""
+        said = self.entry.error or self.health.last
+        return one_line(said)[:_SHOWN] or f"the server {self.name!r} has not listed its tools yet"
 
     @property
     def is_resting(self) -> bool:
@@ -285,18 +293,22 @@ class Upstream:
         """Return True if a definition waits for approval."""
         return bool(self._blocked)
 
-    def _keep_listing(self, reviewed: Reviewed) -> None:
+    def _keep_listing(self, reviewed: Reviewed, left_out: Sequence[str] = ()) -> None:
         self._blocked = set(reviewed.blocked)
         made = read_listing(self.entry.policy, reviewed.approved, reviewed.blocked)
-        problems = (*made.problems, *reviewed.problems)
+        told = () if self.listing is None else self.listing.problems
+        more = [f"{self.name}: {said}" for said in left_out]
+        problems = (*made.problems, *reviewed.problems, *more)
         self.listing = Listing(made.policy, made.tools, problems, made.blocked)
+        for said in [one for one in problems if one not in told][:_MOST_TOLD]:
+            _LOG.warning("%s", said)
 
     async def _start(self, key: ConnectionKey, capabilities: Mapping[str, Any]) -> Link | Failure:
         """Open a connection, and review what it lists. Never raises: its task is everybody's."""
         link = self.open_link(self.entry, key, capabilities)
         is_ready, is_login = False, False
         try:
-            await self._take_list(await link.open())
+            await self._take_list(link, await link.open())
             await self._take_profile(link)
             is_ready = link.is_open
             said = "" if is_ready else f"the server {self.name!r} ended as soon as it was started"
@@ -304,13 +316,15 @@ class Upstream:
             said, is_login = error.message, isinstance(error, LoginNeeded)
         except Exception as error:
             said = f"the server {self.name!r} cannot be started: {self._describe(error)}"
-            _LOG.exception("%s", said)
+            _LOG.debug("%s", said, exc_info=True)
         finally:
             if not is_ready:
                 await link.close()
         if is_login:  # of one user: the server works, and others go on
             return Failure("auth", said, not_done=True)
         if not is_ready:
+            if said != self.health.last:
+                _LOG.warning("%s", said)
             self.health.fail(_get_time(), said)
             return Failure("unavailable", said, retryable=True, not_done=True)
         link.used = _get_time()
@@ -344,10 +358,10 @@ class Upstream:
         finally:
             self._checked.discard(link)
 
-    async def _take_list(self, listed: Any) -> None:
+    async def _take_list(self, link: Link, listed: Sequence[JsonObject]) -> None:
         before = self.listing
         reviewed = await asyncio.to_thread(self.shelf.pins.review, self.name, listed)
-        self._keep_listing(reviewed)
+        self._keep_listing(reviewed, link.problems)
         if before is None or _get_definitions(before) != _get_definitions(self.listing):
             self.changed("tools")
 

@@ -2,12 +2,19 @@
 
 A call that its schema accepts passes as it is. Only then the rules of a reply run, without a
 conversation: nothing is filled in, and nothing is doubted. What they leave passes the gate.
+
+A call that may write is not sent where a repair would guess what it is about: without a key that
+the tool does not know (``dry_run``), or with a value under a key of other words (``customer_id``
+for ``meeting_id``). Its client is told, and can say what it means.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from callwright.dataflow.flow import split_words
+from callwright.language import ENGLISH
+from callwright.language.tokens import squash_name
 from callwright.nouns.types import CheckedCall, Edit, Tool, ToolCall
 from callwright.nouns.wire_names import EditRules
 from callwright.repair.draft import Draft, Drafts
@@ -17,16 +24,20 @@ from callwright.repair.result import Settings
 
 _SETTINGS = Settings()
 _RENAMING = (EditRules.RENAME_KEY, EditRules.ASSIGN_KEY)
+_WEAK = ENGLISH.words("keys.weak")
+_SPELLED = 0.9  # of Jaro-Winkler, from which two words are one that is misspelled
 _PLACE = "/0/arguments"  # of the one call in a list of calls
 
 
-def check_call(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | Refusal:
+def check_call(
+    gate: Gate, tool: Tool, call: ToolCall, *, may_write: bool = False
+) -> CheckedCall | Refusal:
     """Let the call through as it is, or repaired, or say why not. It stays one call of its tool."""
     right = gate.as_written(call)
     if isinstance(right, CheckedCall):
-        return right if gate.accepts(call) else _rename_surplus(gate, tool, call, right)
-    made = _repair(gate, tool, call)
-    return made if made is not None else gate.check(call)
+        return right if gate.accepts(call) else _rename_surplus(gate, tool, call, right, may_write)
+    made = _repair(gate, tool, call) or gate.check(call)
+    return right if may_write and any(map(_is_guess, made.edits)) else made
 
 
 def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
@@ -38,16 +49,42 @@ def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
     return made if isinstance(made, CheckedCall) else None
 
 
-def _rename_surplus(gate: Gate, tool: Tool, call: ToolCall, right: CheckedCall) -> CheckedCall:
+def _rename_surplus(
+    gate: Gate, tool: Tool, call: ToolCall, right: CheckedCall, may_write: bool
+) -> CheckedCall:
     """A schema that is open takes any key. One that the tool does not know is left to its server,
     unless it is another spelling of one that the tool knows and the call lacks.
     """
     for made in (gate.check(call), _repair(gate, tool, call)):
         if not isinstance(made, CheckedCall) or not made.edits:
             continue
+        if may_write and any(map(_is_guess, made.edits)):
+            continue
         if all(edit.rule in _RENAMING for edit in made.edits):
             return made
     return right
+
+
+def _is_guess(edit: Edit) -> bool:
+    """Return True if the call may mean something else than what the edit makes of it."""
+    if edit.rule != EditRules.ASSIGN_KEY:
+        return edit.rule == EditRules.DROP_UNKNOWN
+    given, wanted = (
+        [*map(squash_name, _list_words(str(key)))] for key in (edit.before, edit.after)
+    )
+    return bool(given and wanted) and not any(_is_alike(a, b) for a in given for b in wanted)
+
+
+def _list_words(key: str) -> list[str]:
+    """The words of a key that tell it from others: not ``id`` or ``name``."""
+    return [word for word in split_words(key) if word not in _WEAK]
+
+
+def _is_alike(one: str, other: str) -> bool:
+    from rapidfuzz.distance import JaroWinkler
+
+    is_short = one.startswith(other) or other.startswith(one)
+    return is_short or JaroWinkler.similarity(one, other) >= _SPELLED
 
 
 def list_edits(drafts: Drafts) -> tuple[Edit, ...]:

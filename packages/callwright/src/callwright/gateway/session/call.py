@@ -68,12 +68,14 @@ class CallRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
     """The facts that a call is judged by. ``consent`` None: the client's user is asked by the client itself.
-    ``over_budget``: why this client may not call the server now. ``refiner``: how a refiner is
+    ``absent``: why the server that a name speaks of has no tools now. ``over_budget``: why this
+    client may not call the server now. ``refiner``: how a refiner is
     asked about a call that its schema refuses; None: there is none.
     """
 
     catalog: GatewayCatalog
     consent: Consent | None = field(default_factory=Consent)
+    absent: str = ""
     over_budget: str = ""
     refiner: RefinerSettings | None = None
 
@@ -98,11 +100,12 @@ def run_call(request: CallRequest, facts: CallFacts, record: CallRecord) -> Call
     """Lead one call to its end; ``record`` is filled on the way."""
     offer = facts.catalog.find(request.name)
     if offer is None:
-        return _refuse_call(record, "unknown_tool", describe_unknown(request.name, facts.catalog))
+        text = describe_unknown(request.name, facts.catalog, facts.absent)
+        return _refuse_call(record, "unknown_tool", text)
     record.server, record.tool = offer.server, offer.name
     call = ToolCall(_ID, offer.exposed, {} if request.arguments is None else request.arguments)
     gate = facts.catalog.gate
-    checked = check_call(gate, offer.tool, call)
+    checked = check_call(gate, offer.tool, call, may_write=offer.may_write)
     if isinstance(checked, Refusal) and facts.refiner is not None:
         checked = (yield from refine_call(gate, offer.tool, call, facts.refiner)) or checked
     record.verdict = checked

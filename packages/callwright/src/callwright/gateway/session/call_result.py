@@ -17,6 +17,12 @@ a call was not sent; ``outcome`` is "unknown" where a call may have taken effect
 """
 
 
+_NEXT = {
+    False: "It was not sent again. Find out what happened before you call it once more.",
+    True: "To make the very same call once more does no harm.",
+}
+
+
 def build_refusal(text: str, refused: str, edits: Sequence[Edit] = ()) -> JsonObject:
     """The result of a call that was not sent."""
     return attach_meta(_build_error(text), {"refused": refused, **_list_edits(edits)})
@@ -28,13 +34,12 @@ def build_failure(failure: Failure, offer: GatewayTool, *, is_unknown: bool) -> 
     """
     text = f"'{offer.exposed}' of the server {offer.server!r} gave no result: {failure.message}"
     if is_unknown:
-        text += (
-            "\nThe call may have taken effect. It was not sent again. Find out what happened before"
-            " you call it once more."
-        )
+        text += f"\nThe call may have taken effect. {_NEXT[offer.tool.effects.may_repeat]}"
         return attach_meta(_build_error(text), {"outcome": "unknown"})
     if failure.retryable:
-        text += "\nNothing was changed. The same call may succeed later."
+        waits = failure.detail.get("retry_after") if isinstance(failure.detail, dict) else None
+        when = f"in {waits:g} seconds" if isinstance(waits, int | float) else "later"
+        text += f"\nNothing was changed. The same call may succeed {when}."
     return _build_error(text)
 
 
@@ -51,14 +56,18 @@ def attach_edits(result: JsonObject, edits: Sequence[Edit]) -> JsonObject:
     return attach_meta(result, _list_edits(edits))
 
 
-def describe_unknown(name: str, catalog: GatewayCatalog) -> str:
-    """Return what is said to a call of a tool that is not offered."""
+def describe_unknown(name: str, catalog: GatewayCatalog, absent: str = "") -> str:
+    """Return what is said to a call of a tool that is not offered; ``absent``: why its server has
+    no tools now.
+    """
     if reason := catalog.hidden.get(name):
         return f"There is a tool {name[:80]!r}, and it may not be called: {reason}."
+    if absent:
+        return f"There is no tool {name[:80]!r} now, and the call was not sent: {absent}."
     said = f"There is no tool {name[:80]!r}."
     if near := catalog.list_near(name):
         return f"{said} Did you mean {' or '.join(map(repr, near))}? The call was not sent."
-    return f"{said} Call one of the {len(catalog)} tools that are listed."
+    return f"{said} Nothing of the kind is among the {len(catalog)} tools of this gateway."
 
 
 def _build_error(text: str) -> JsonObject:

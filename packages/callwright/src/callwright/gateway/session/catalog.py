@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from callwright.agent.safety.approvals import OfferedTool
-from callwright.gateway.session.names import MOST, assign_names
+from callwright.gateway.session.names import MOST, Claim, assign_names
 from callwright.gateway.session.policy import ServerPolicy
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import DESTRUCTIVE, JsonObject, Tool
@@ -27,6 +27,7 @@ _LIMITS = SchemaLimits()
 _UNCHECKED: JsonObject = {"type": "object"}
 _NEAR = 3
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_UNNAMED: Mapping[Claim, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,13 @@ class GatewayTool:
         return f"{self.server}:{self.name}"
 
     @property
+    def may_write(self) -> bool:
+        """Return False if the tool only reads, also by the word of a server that is not trusted."""
+        said = self.definition.get("annotations")
+        reads = isinstance(said, dict) and said.get("readOnlyHint") is True
+        return self.tool.effects.may_write and not reads
+
+    @property
     def needs_task(self) -> bool:
         """Return True if the server runs the tool as a task of 2025-11-25 and not otherwise."""
         said = self.definition.get("execution")
@@ -60,7 +68,8 @@ class GatewayTool:
         """The definition for clients."""
         made = {**self.definition, "name": self.exposed}
         made.pop("execution", None)  # the gateway itself waits for tasks of 2025-11-25
-        if self.policy.trusted and not self.policy.effects.rules:
+        is_believed = self.policy.trusted or self.policy.vouched
+        if is_believed and not self.policy.effects.rules:
             return made
         title = made.get("annotations", {}).get("title")
         said = annotations_of(self.tool.effects)
@@ -90,6 +99,8 @@ def read_listing(
     tools: list[tuple[JsonObject, Tool]] = []
     problems: list[str] = []
     hidden = dict(blocked)
+    names = {*blocked, *(str(raw.get("name")) for raw in definitions)}
+    problems += [f"{policy.name}: {said}" for said in (policy.list_idle(names) if names else ())]
     for raw in definitions:
         name = str(raw.get("name"))
         reason = hidden.get(name) or policy.explain_hidden(name)
@@ -119,20 +130,24 @@ def _read_tool(raw: JsonObject, policy: ServerPolicy) -> tuple[Tool, tuple[str, 
 
 
 def _build_tool(raw: JsonObject, policy: ServerPolicy) -> Tool:
-    return tool_from_wire(
-        raw, source=f"mcp {policy.name}", trusted=policy.trusted, unsaid=DESTRUCTIVE, formats=()
+    is_believed = policy.trusted or policy.vouched
+    made = tool_from_wire(
+        raw, source=f"mcp {policy.name}", trusted=is_believed, unsaid=DESTRUCTIVE, formats=()
     )
+    return replace(made, trusted=policy.trusted)
 
 
 @dataclass(frozen=True)
 class GatewayCatalog:
     """All offers by the names that clients know, in order. ``hidden``: tools that exist and are not
-    offered, by the names they would have, each with the reason.
+    offered, by the names they would have, each with the reason. ``names``: those of all tools but
+    the ones that the configuration hides.
     """
 
     offers: Mapping[str, GatewayTool] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[str] = ()
+    names: Mapping[Claim, str] = field(default_factory=dict)
     gate: Gate = field(default_factory=lambda: Gate(()))
 
     def __len__(self) -> int:
@@ -175,21 +190,39 @@ class GatewayCatalog:
         }
 
 
-def build_catalog(listings: Sequence[Listing], most: int = MOST) -> GatewayCatalog:
-    """Put the tools of all servers under one name each; ``most``: characters of a name."""
-    every = [(one, raw, tool) for one in listings for raw, tool in one.tools]
-    names = assign_names([(one.policy.prefix, raw["name"]) for one, raw, _ in every], most)
-    offers = {
-        name: GatewayTool(one.policy.name, raw["name"], replace(tool, name=name), raw, one.policy)
-        for name, (one, raw, tool) in zip(names, every, strict=True)
-    }
-    hidden = [
-        (one.policy.prefix, name, why) for one in listings for name, why in one.blocked.items()
+def build_catalog(
+    listings: Sequence[Listing], most: int = MOST, kept: Mapping[Claim, str] = _UNNAMED
+) -> GatewayCatalog:
+    """Put the tools of all servers under one name each; ``most``: characters of a name. ``kept``:
+    names that were given before. A tool that waits for approval keeps its name.
+    """
+    every = [
+        (one.policy.claim(raw["name"]), one, raw, tool)
+        for one in listings
+        for raw, tool in one.tools
     ]
-    would_be = assign_names([(prefix, name) for prefix, name, _ in hidden], most)
+    hidden = [
+        (one.policy.claim(name), why) for one in listings for name, why in one.blocked.items()
+    ]
+    waiting = [
+        one.policy.claim(name)
+        for one in listings
+        for name in one.blocked
+        if not one.policy.explain_hidden(name)
+    ]
+    claims = [*(claim for claim, *_ in every), *waiting]
+    names = dict(zip(claims, assign_names(claims, most, kept), strict=True))
+    offers = {
+        names[claim]: GatewayTool(
+            one.policy.name, raw["name"], replace(tool, name=names[claim]), raw, one.policy
+        )
+        for claim, one, raw, tool in every
+    }
+    would_be = assign_names([claim for claim, _ in hidden], most, names)
     return GatewayCatalog(
         offers,
-        {name: why for name, (*_, why) in zip(would_be, hidden, strict=True)},
+        {name: why for name, (_, why) in zip(would_be, hidden, strict=True)},
         [problem for one in listings for problem in one.problems],
+        names,
         Gate(offer.tool for offer in offers.values()),
     )

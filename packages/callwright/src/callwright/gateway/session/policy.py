@@ -4,13 +4,16 @@ no approval, and how much they may be used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Literal, get_args
 
+from callwright.gateway.session.names import Claim
 from callwright.tools.declared_effects import DeclaredEffects
 
 SECONDS = 60.0
+_Patterns = Literal["allow", "deny", "approve", "pinned"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,8 @@ class ServerPolicy:
     ``allow`` and ``deny`` are shell patterns on the server's own names: a tool exists for clients
     where one of ``allow`` fits (none: all do) and none of ``deny``. ``approve``: patterns of tools
     whose calls need no approval. ``effects`` are the user's own word, which is believed. ``trusted``
-    believes the server's annotations. ``calls``: how many a client may make in an hour (None: any
+    believes the server's annotations; ``vouched``: they are our own, by the methods of a document's
+    operations. ``calls``: how many a client may make in an hour (None: any
     number). ``seconds``: how long a call may take. ``pinned``: patterns of tools that clients see
     where others are found by search.
     """
@@ -32,9 +36,14 @@ class ServerPolicy:
     approve: Sequence[str] = ()
     effects: DeclaredEffects = field(default_factory=DeclaredEffects)
     trusted: bool = False
+    vouched: bool = False
     calls: int | None = None
     seconds: float = SECONDS
     pinned: Sequence[str] = ()
+
+    def claim(self, name: str) -> Claim:
+        """Return the claim of one of its tools or prompts to a name."""
+        return self.name, self.prefix, name
 
     def explain_hidden(self, tool: str) -> str:
         """Return the reason why a tool does not exist for clients; "" where it does."""
@@ -43,6 +52,16 @@ class ServerPolicy:
         if self.allow and not is_matched(tool, self.allow):
             return f'"allow" of the server {self.name!r} in the servers file does not name it'
         return ""
+
+    def list_idle(self, names: Collection[str]) -> Iterator[str]:
+        """The patterns that fit none of the server's tools, as the servers file has them: their
+        words are likely misspelled.
+        """
+        settings = [(key, getattr(self, key)) for key in get_args(_Patterns)]
+        for key, patterns in [*settings, ("effects", [one for one, _ in self.effects.rules])]:
+            for pattern in patterns:
+                if not any(fnmatchcase(name, pattern) for name in names):
+                    yield f'"{key}" names {pattern[:80]!r}, and the server has no such tool'
 
     def is_pinned(self, tool: str) -> bool:
         """Return True if clients always see this tool."""

@@ -65,7 +65,7 @@ def build_routes(profiles: Sequence[tuple[ServerPolicy, Profile]], most: int = M
         for raw in profile.get("prompts")
         if isinstance(raw.get("name"), str)
     ]
-    names = assign_names([(policy.prefix, raw["name"]) for policy, raw in prompts], most)
+    names = assign_names([policy.claim(raw["name"]) for policy, raw in prompts], most)
     return Routes(
         {name: (policy.name, raw) for name, (policy, raw) in zip(names, prompts, strict=True)},
         _take_first(profiles, "resources", "uri", problems),
