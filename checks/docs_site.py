@@ -2,7 +2,8 @@
 
 The pages in ``docs`` are plain Markdown with relative links, so that they also read well where the
 repository is browsed. For the site they are copied to ``build/docs``, with the pages of the
-repository's root beside them; links to files that the site does not have become their text.
+repository's root beside them; links to files that the site does not have become their text. In a
+table, a forge wants ``\\|`` in code, and the site's Markdown ``|``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ OUTSIDE = {  # what the site shows of the repository's root, and as which page
     "CHANGELOG.md": "changelog.md",
 }
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
+CODE = re.compile(r"`[^`\n]+`")
 FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -49,6 +51,7 @@ def write_sources(out: Path) -> None:
         text = source.read_text(encoding="utf-8")
         target.write_text(rewrite_links(text, place, page), encoding="utf-8")
     shutil.copytree(DOCS / "pictures", out / "pictures")
+    shutil.copy(DOCS / "site.css", out)
 
 
 def list_pages() -> dict[Path, str]:
@@ -64,7 +67,14 @@ def rewrite_links(text: str, place: str, page: str) -> str:
         return rewrite_link(link, place, page)
 
     parts = FENCE.split(text)
-    return "".join(one if one.startswith("```") else LINK.sub(change, one) for one in parts)
+    return "".join(
+        one if one.startswith("```") else show_bars(LINK.sub(change, one)) for one in parts
+    )
+
+
+def show_bars(text: str) -> str:
+    """The text, with the bars in code as the site's Markdown takes them."""
+    return CODE.sub(lambda code: code[0].replace(r"\|", "|"), text)
 
 
 def rewrite_link(link: re.Match[str], place: str, page: str) -> str:

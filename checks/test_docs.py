@@ -129,6 +129,15 @@ def test_links_out_of_the_docs_become_those_of_the_site() -> None:
     assert rewrite_links("[a](docs/cli/run.md)", "SECURITY.md", "security.md") == "[a](cli/run.md)"
 
 
+def test_bars_in_code_are_those_of_the_sites_tables() -> None:
+    row = r"| `<\|call\|>` | one \| two, `a`, three \| four, `b` |"
+    assert rewrite_links(row, "docs/a.md", "a.md") == (
+        r"| `<|call|>` | one \| two, `a`, three \| four, `b` |"
+    )
+    entities = [page.name for page in PAGES if "&#124;" in page.read_text(encoding="utf-8")]
+    assert not entities, "an entity in code is shown as it is written"
+
+
 def test_the_pages_of_the_command_line_are_what_its_parsers_say() -> None:
     stale = write_cli_pages.list_stale(write_cli_pages.write_pages(["train"]))
     assert stale == ["train.md"], "run python checks/write_cli_pages.py"

@@ -123,8 +123,8 @@ def render_table() -> str:
 
 def _iter_rows() -> Iterator[str]:
     needs = {rule.id: rule.needs for rule in every_rule()}
-    yield "| edit | what it does | only if | needs | for example |"
-    yield "|---|---|---|---|---|"
+    yield "| edit | what it does | for example | only if |"
+    yield "|---|---|---|---|"
     for kind in edit_kinds():
         before, after = (
             "; ".join(map(_render_call, calls))
@@ -136,7 +136,9 @@ def _iter_rows() -> Iterator[str]:
             shown = f"`{before}` gets another id"
         else:
             shown = f"`{before}` → " + (f"`{after}`" if after else "no call")
-        cells = (kind.does, kind.only_if, ", ".join(sorted(needs[kind.rule])), shown)
+        more = " and ".join(sorted(needs[kind.rule] - {"schema"}))  # which every rule needs
+        only_if = "; ".join(filter(None, (kind.only_if, more and f"needs {more}")))
+        cells = (kind.does, shown, only_if)
         yield f"| `{kind.wire}` | " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
