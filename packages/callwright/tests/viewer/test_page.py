@@ -284,6 +284,17 @@ def test_the_summary_says_how_it_ended_what_it_took_and_what_failed() -> None:
     assert "2026-11-24" in html[: html.index("<main>")], "the date on which it began"
 
 
+def test_each_kind_of_repair_that_there_was_has_a_figure_of_its_own() -> None:
+    events = run_events()[:-1]
+    cost = {"seconds": 1.0, "usage": {}, "repairs": {"tier1": 2, "tier2": 0, "repeat": 3}}
+    trace = Trace()
+    trace.add("run.end", status="answered", limit="", cost=cost)
+    text = page([*events, *trace.events])
+    assert '<dt>edits</dt><dd class="">2</dd>' in text
+    assert '<dt>repeats</dt><dd class="">3</dd>' in text
+    assert "<dt>repairs</dt>" not in text
+
+
 def test_a_trace_without_times_still_lists_its_questions_and_calls() -> None:
     events = [Event(e.kind, e.seq, 0.0, {**e.data, "seconds": None}) for e in timed_events()]
     html = page(events)

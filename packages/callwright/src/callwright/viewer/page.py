@@ -107,7 +107,7 @@ def _render_run_summary(story: Story, live: bool) -> Html:
         Fact("calls", str(totals.calls)),
         Fact("questions", str(totals.questions), note="to the model"),
         Fact("tokens in / out", " / ".join(totals.tokens)),
-        Fact("repairs", " / ".join(totals.repairs), note="edits / repairs / repeats / recoveries"),
+        *_list_repairs(totals),
         Fact("writes", str(totals.writes), note="calls that left and may have changed something"),
         Fact("held", str(totals.held), "skipped" if totals.held else "", "nobody allowed them"),
         Fact("failed", str(len(totals.failed)), "failed" if totals.failed else ""),
@@ -117,6 +117,19 @@ def _render_run_summary(story: Story, live: bool) -> Html:
     return render_summary(
         outcome, facts, _count_kinds(story), below=_render_failures(totals.failed)
     )
+
+
+def _list_repairs(totals: RunTotals) -> list[Fact]:
+    """A figure for each kind of repair that there was."""
+    edits, repairs, repeats, recoveries = totals.repairs
+    asked = "questions to the model about a call that was refused or failed"
+    facts = [
+        Fact("edits", edits, note="changes that rules made to calls"),
+        Fact("repairs", repairs, note=asked),
+        Fact("repeats", repeats, note="calls that were made again"),
+        Fact("recoveries", recoveries, note="other ways that were tried after a failed call"),
+    ]
+    return [fact for fact in facts if fact.value != "0"]
 
 
 def _choose_state(status: str) -> State:
