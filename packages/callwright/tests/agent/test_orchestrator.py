@@ -23,7 +23,7 @@ from callwright.agent.strategies import Given, Layered
 from callwright.models import OpenAIModel
 from callwright.nouns.errors import CatalogError, ConfigError, Failure, ModelError
 from callwright.nouns.model_profile import find_profile
-from callwright.nouns.protocols import Capabilities
+from callwright.nouns.protocols import Capabilities, ChatRequest
 from callwright.nouns.trace import Event, JsonlSink, MemorySink, collect_blobs
 from callwright.nouns.types import (
     DESTRUCTIVE,
@@ -375,19 +375,21 @@ async def test_a_call_with_a_number_from_nowhere_waits_for_later_results() -> No
 async def test_a_number_that_nothing_ever_says_is_looked_up_with_and_never_written(
     effects: Effects, made: bool
 ) -> None:
-    """In the end the call goes as the model wrote it, and so it would after another question; not
-    where it writes.
+    """In the end the call goes as the model wrote it, and so it would after another question; where
+    it writes the user is asked.
     """
     bill = FakeTool("bill", {"amount": {"type": "number"}}, output={"total": 4711}, effects=effects)
     invented = calls(call("bill", amount=4711))
     script = {
         "bind": [invented, calls(call("population", iata="Oslo")), invented, invented],
         "answer": [said("7 people live there.", "r2")],
+        "question": {"question": "Which amount?"},
     }
     done = await run(
         [bill, weather()], script, ["bill"], ["population"], safety=Safety(allow=["bill"])
     )
     assert bill.calls == [{"amount": 4711}] * made
+    assert ("Which amount?" in done.answer.text) is not made
     assert any(s.tool == "bill" and "4711" in s.reason for s in done.skips)
 
 
@@ -1354,3 +1356,46 @@ async def test_an_equal_call_that_is_not_made_again_says_why(effects: Effects, w
     [skip] = [skip for skip in done.skips if "already made" in skip.reason]
     assert skip.reason.startswith("the same call was already made as r1")
     assert ("its effects are not declared" in skip.reason) is why
+
+
+def order_step(strategy: str, calls: list[dict[str, Any]]) -> Any:
+    """The calls in the form of a strategy's question."""
+    if strategy == "react":
+        end = {"tool": "finish", "reason": "done"}
+        return {"thought": "", "action": calls[0] if calls else end}
+    if strategy == "guided":
+        named = [{"name": one["tool"], "arguments": one["arguments"]} for one in calls]
+        return {"wishes": ["it"], "calls": named} if calls else {"no_call": "done"}
+    return {"useful": ["order"], "calls": calls} if calls else {"useful": ["none"], "reason": "-"}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "is_good"),
+    [("react", False), ("react", True), ("layered", False), ("guided", False), ("guided", True)],
+)
+async def test_a_write_that_was_kept_back_is_told_beside_another_of_its_tool(
+    strategy: str, is_good: bool
+) -> None:
+    """Two orders: the second one's number stands nowhere. It is made good only by a call for the
+    same part.
+    """
+    tool = FakeTool("order", {"part": TEXT, "quantity": {"type": "integer"}}, effects=WRITE)
+    first, made_up = (
+        call("order", part="A-100", quantity=5),
+        call("order", part="C-330", quantity=7),
+    )
+    again = call("order", part="C-330" if is_good else "A-100", quantity=5)
+    left = [[first], [made_up], [again]] if strategy == "react" else [[first, made_up], [again]]
+
+    def reply(request: ChatRequest) -> Any:
+        if request.purpose == "question":
+            return {"question": "How many pieces of C-330?"}
+        if request.purpose == "bind":
+            return order_step(strategy, left.pop(0) if left else [])
+        return said("It is done.") if "statements" in str(request.schema) else "It is done."
+
+    setup = Orchestrator([fake_source(tool)], model=ScriptedModel(reply), strategy=strategy)
+    done = await setup.run("Order 5 pieces of A-100 and some pieces of C-330.")
+    assert first["arguments"] in tool.calls
+    assert made_up["arguments"] not in tool.calls
+    assert ("How many pieces of C-330?" in done.answer.text) is not is_good

@@ -200,11 +200,11 @@ def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
     if view.may_finish:
         said = parsed.finish.return_type if parsed.finish is not None else reply.text
         given_up = view.may_give_up and _GIVES_UP.search(said) is not None
-        reason = parsed.finish.answer if parsed.finish is not None else parsed.reason
-        return Bound(finished=not given_up, given_up=given_up, reason=reason)
+        why = parsed.finish.answer if parsed.finish is not None else parsed.reason or reply.text
+        return Bound(finished=not given_up, given_up=given_up, reason=why)
     reason = parsed.reason or "the reply held no call"
     skips = tuple(Skip(t.name, reason) for t in view.tools)
-    return Bound(skips=skips, reason=parsed.reason)
+    return Bound(skips=skips, reason=parsed.reason or _USEFUL.sub("", reply.text, count=1))
 
 
 def first_schema(

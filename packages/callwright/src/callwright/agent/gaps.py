@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from callwright.dataflow.lineage import collect_inherited
 from callwright.language import ENGLISH
 from callwright.language.tokens import fold_text
+from callwright.nouns.errors import Violation
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -182,10 +183,10 @@ def _list_texts(value: Json) -> list[str]:
     return [leaf for leaf in iter_scalars(value) if isinstance(leaf, str)]
 
 
-def describe_ungrounded(
+def find_ungrounded(
     call: CheckedCall, sources: ProvenanceIndex, said: Sequence[str] = ()
-) -> str:
-    """Why a call should wait, or "": it holds a required number or date that nothing seen so far
+) -> Violation | None:
+    """The value for which a call should wait: a required number or date that nothing seen so far
     says, or the example that the tool's own description gives. A tool may yet say it. ``said``: the
     user's words; what these lead to need not stand there.
     """
@@ -198,8 +199,8 @@ def describe_ungrounded(
         if not is_judged or not (number or day or copied):
             continue
         if not _is_meant(call, key, sources, said):
-            return warning.message
-    return ""
+            return warning
+    return None
 
 
 def _is_meant(call: CheckedCall, key: str, sources: ProvenanceIndex, said: Sequence[str]) -> bool:

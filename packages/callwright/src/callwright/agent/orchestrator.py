@@ -993,7 +993,7 @@ def _add_certain_facts(answer: Answer, job: Job) -> Answer:
     """
     executor = job.executor
     certain = (
-        *(*executor.outdated, *executor.in_doubt, *executor.denied, *executor.unstated),
+        *(*executor.outdated, *executor.in_doubt, *executor.denied, *executor.kept_back),
         *executor.not_repeated,
     )
     left = (s for s in certain if not any(s.reason in part for part in answer.missing))

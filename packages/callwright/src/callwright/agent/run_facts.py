@@ -8,15 +8,16 @@ messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from callwright.agent.gaps import find_ungrounded
 from callwright.agent.handling import CallHandling, Repairing
 from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import is_unstated
 from callwright.agent.safety.freeze import Freeze
-from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
 from callwright.agent.state import DeniedCall, MadeCall, RunState
 from callwright.dataflow.prerequisites import list_reads
 from callwright.nouns.model_profile import SMALL, ModelProfile
@@ -24,15 +25,18 @@ from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     Assumption,
     CheckedCall,
+    Json,
     Message,
     Skip,
     Tool,
     ToolCall,
     ToolResult,
     get_public_fields,
+    iter_scalars,
     to_canonical_json,
 )
 from callwright.repair.gate import Gate, Refusal
+from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rules.equal_calls import may_be_meant_again
 
@@ -207,13 +211,46 @@ class RunFacts:
         return (*missing, *self.outdated, *self.in_doubt)
 
     @property
-    def unstated(self) -> tuple[Skip, ...]:
-        """The writes that were kept back for a value that nothing states, and that no later call
-        made good.
+    def kept_back(self) -> tuple[Skip, ...]:
+        """The calls of :attr:`unstated`, and those of earlier segments, as an answer tells of
+        them.
         """
         good = self.succeeded | self.state.replaced
-        kept = (s for s in self.skips if s.refused and is_unstated(s.reason))
-        return tuple(dict.fromkeys(s for s in kept if s.tool not in good))
+        before = (s for s in self.skips if s.refused and is_unstated(s.reason))
+        told = [Skip(s.tool, s.reason, refused=True) for s in before if s.tool not in good]
+        told += [Skip(one.call.tool, one.reason, refused=True) for one in self.unstated]
+        return tuple(dict.fromkeys(told))
+
+    @property
+    def unstated(self) -> tuple[HeldCall, ...]:
+        """The calls that were kept back for a value that nothing states, those that wait among
+        them, and that no other call made good: none of the same tool was made with what the user
+        said for them. Of several that differ in such values only, the last.
+        """
+        said = ProvenanceIndex("", [Message("user", text) for text in self._index.spoken])
+        found: dict[str, HeldCall] = {}
+        for one in (*self.held, *self._list_waiting()):
+            given = one.call.arguments if isinstance(one.call.arguments, dict) else {}
+            stated = {key: value for key, value in given.items() if key not in one.missing}
+            values = [v for v in iter_scalars(stated) if v is not None and said.holds(v)]
+            if one.is_unstated and not self._is_made_good(one.call.tool, values):
+                found[f"{one.call.tool} {to_canonical_json(values)}"] = one
+        return tuple(found.values())
+
+    def _list_waiting(self) -> Iterator[HeldCall]:
+        """The calls that still wait for a value."""
+        for name, calls in self.deferred.items():
+            for call in calls:
+                found = find_ungrounded(call, self.sources, self._index.spoken)
+                if found is not None:
+                    raw = ToolCall(call.id, name, call.arguments, call.slot)
+                    missing = (found.path.removeprefix("/").partition("/")[0],)
+                    yield HeldCall(raw, UNSTATED_VALUE, found.message, missing=missing)
+
+    def _is_made_good(self, tool: str, values: Sequence[Json]) -> bool:
+        made = [result.arguments for result in self.results if result.ok and result.tool == tool]
+        is_replaced = tool in self.state.replaced
+        return is_replaced or any(all(has_argument(a, v) for v in values) for a in made)
 
     @property
     def not_repeated(self) -> tuple[Skip, ...]:

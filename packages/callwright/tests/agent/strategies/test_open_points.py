@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -133,3 +134,19 @@ def test_a_job_that_goes_on_is_read_again_a_few_times_at_most() -> None:
     assert asked == [{"job_id": "J-1"}] * 6
     made = context(came("r1", read, {"job_id": "J-1", "status": "done"}), tools=(start, read))
     assert list(look_after_job(made)) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "reads"),
+    [("Close O-1, then look again.", ["find_place"]), ("Close O-1, then look.", [])],
+)
+def test_what_was_read_before_a_write_is_open_where_it_is_asked_for_again(
+    query: str, reads: list[str]
+) -> None:
+    read, wrote = came("r1", PLACE, {"latitude": "1"}, city="Oslo"), came("r2", DELETE, {})
+    made = context(read, wrote, tools=(PLACE, DELETE))
+    made.query = query
+    assert [slot.tool for slot in find_open_points(made).slots] == reads
+    later = context(read, wrote, replace(read, id="r3"), tools=(PLACE, DELETE))
+    later.query = query
+    assert find_open_points(later).slots == ()

@@ -24,7 +24,7 @@ from callwright.agent.execution.recorded import (
 )
 from callwright.agent.execution.repair_watcher import RepairWatcher
 from callwright.agent.execution.run_services import RunServices
-from callwright.agent.gaps import describe_ungrounded, names_another, unknown_keys
+from callwright.agent.gaps import find_ungrounded, names_another, unknown_keys
 from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.journal.ledger import Answer, build_doubt_error
 from callwright.agent.questions import LimitReached
@@ -120,9 +120,9 @@ class CallRunner:
         if checked is None:
             return
         spoken = self.shared.index.spoken
-        if may_defer and (why := describe_ungrounded(checked, self.sources, spoken)):
+        if may_defer and (found := find_ungrounded(checked, self.sources, spoken)) is not None:
             self.outcome.deferred, self.outcome.lacks = checked, True
-            self._skip(why, refused=True)
+            self._skip(found.message, refused=True)
             return
         await self.run_unless_duplicate(checked)
 

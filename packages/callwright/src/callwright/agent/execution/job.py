@@ -12,7 +12,6 @@ from callwright.agent.execution.executor import Executor
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.leading.closing import add_question, ask_user, close_turn, say_freely
 from callwright.agent.questions import Questions
-from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
 from callwright.dataflow.prerequisites import list_reads
 from callwright.grounding import (
@@ -128,7 +127,8 @@ class Job(StepContext):
         """The answer, and behind it a question to the user for the values without which writes were
         kept back; the question alone where nothing else came of the run.
         """
-        held = self._list_unstated()
+        reads = list_reads(self.tools)
+        held = [one for one in self.facts.unstated if one.call.tool not in reads]
         if not held or self.questions.calls_left < 1:
             return written
         talk = (*self.conversation, Message("user", self.asked))
@@ -138,14 +138,6 @@ class Job(StepContext):
             return written
         said = written.answer if self.executor.succeeded else Answer("")
         return WrittenAnswer(add_question(said, asked, held))
-
-    def _list_unstated(self) -> list[HeldCall]:
-        """The writes that were kept back for a value that nothing states, the last of each tool,
-        and that no later call made good.
-        """
-        good, reads = self.facts.succeeded | self.facts.state.replaced, list_reads(self.tools)
-        held = {one.call.tool: one for one in self.facts.held if one.is_unstated}
-        return [one for name, one in held.items() if name not in good | reads]
 
     def fill_output(self, target: OutputTarget) -> Generator[ChatRequest, Reply, Filled]:
         """The questions that fill the results into a type; none where no call succeeded."""

@@ -24,7 +24,7 @@ from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.leading.turn import take_round
 from callwright.agent.step import StepContext, Steps, ask, step_id
 from callwright.agent.strategies.strategy import Stepwise
-from callwright.jsontext import parse_lenient
+from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
@@ -96,9 +96,10 @@ class _OwnTurn(LedContext):
         if reply.tool_calls:
             return reply.tool_calls
         found = read_guided_calls(reply.text)
-        if found == ():
+        calls = parse_calls(reply.text, tools).calls if found is None else found
+        if not calls:
             self.facts.take_reason(_read_reason(reply.text))
-        return parse_calls(reply.text, tools).calls if found is None else found
+        return calls
 
     def leave_out_unlikely(self, calls: tuple[ToolCall, ...]) -> Steps[tuple[ToolCall, ...]]:
         """The calls without optional values of a list that no word states and that the conversation
@@ -151,9 +152,12 @@ def _open_turn(context: StepContext) -> _OwnTurn:
 
 
 def _read_reason(text: str) -> str:
-    """Why a reply that makes no call makes none, in the model's words; "" where it does not say."""
-    value = parse_lenient(text).value
-    reason = value.get("no_call") if isinstance(value, dict) else None
+    """Why a reply that makes no call makes none: what it says of it, or all that it says."""
+    try:
+        value = parse_lenient(text).value
+    except JsonError:
+        return text
+    reason = value.get("no_call") if isinstance(value, dict) else text
     return reason if isinstance(reason, str) else ""
 
 

@@ -10,12 +10,13 @@ nothing is asked. A frozen plan holds: only its tools are offered again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from callwright.agent.gaps import Gap, find_gaps
 from callwright.agent.step import StepContext, Steps, execute
+from callwright.language.again import asks_again
 from callwright.language.tokens import split_identifier
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Json, Tool
@@ -71,7 +72,8 @@ def list_open_gaps(context: StepContext) -> tuple[Gap, ...]:
     done = good | context.facts.state.replaced
     left = find_gaps(context.query, context.facts.results, context.tools, edges)
     failed = {result.tool for result in context.facts.results if not result.ok}
-    return (*waiting, *(gap for gap in left if gap.tool not in failed or gap.tool not in done))
+    open_ = (gap for gap in left if gap.tool not in failed or gap.tool not in done)
+    return (*waiting, *open_, *_list_outdated_reads(context))
 
 
 def narrow_tool(context: StepContext, tool: Tool) -> Tool:
@@ -139,6 +141,26 @@ def look_after_job(context: StepContext) -> Steps[None]:
             return
 
 
+def _list_outdated_reads(context: StepContext) -> Iterator[Gap]:
+    """The gaps of reads before a write that no read followed, where the request asks for something
+    once more: "see again how many are left".
+    """
+    if asks_again(context.query) is not True:
+        return
+    effects = {tool.name: tool.effects for tool in context.tools}
+    last: dict[str, int] = {}
+    written = -1
+    for place, result in enumerate(context.facts.results):
+        does = effects.get(result.tool)
+        if does is not None and result.ok and does.read_only:
+            last[result.tool] = place
+        elif does is not None and result.ok and does.declares_write:
+            written = place
+    for name, place in last.items():
+        if place < written:
+            yield Gap(f"{name} was called before {context.facts.results[written].tool}", name)
+
+
 def _find_wait_reason(context: StepContext, name: str) -> str:
     return next(
         (s.reason for s in reversed(context.facts.skips) if s.tool == name and s.refused),
@@ -170,7 +192,8 @@ def _list_closing_tools(context: StepContext, found: tuple[Gap, ...]) -> frozens
         unheard = (sources | {*gap.named}) - good - {gap.tool}
         if helping := context.facts.freeze.tools(unheard):
             wanted |= {gap.tool, *helping}
-    done = {t.name for t in context.tools if t.name in good and _is_done(t)}
+    outdated = {gap.tool for gap in found} & readers  # a write has been made since
+    done = {t.name for t in context.tools if t.name in good and _is_done(t)} - outdated
     undoing = {tool.name for tool in context.tools if tool.compensates}
     return context.facts.freeze.tools(wanted - done - undoing)
 
