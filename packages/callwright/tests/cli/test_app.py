@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from callwright.cli import main
+from callwright.cli.app import app
 from callwright.planning import PLANNERS
 from tests.cli.endpoint import endpoint, replying
 from tests.cli.program import callwright, started
@@ -53,6 +55,15 @@ def refused(
     with pytest.raises(SystemExit) as ended:
         main()
     return int(ended.value.code or 0), capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [[], ["tools"]])
+def test_the_list_of_commands_says_of_each_what_it_is_for(command: list[str]) -> None:
+    """A summary longer than a line would be cut in the middle of a sentence."""
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "--help"]).output
+    listed = shown.partition("Commands:")[2].strip().splitlines()
+    assert listed
+    assert not [line for line in listed if not line.endswith(".") or line.endswith("...")]
 
 
 def test_run_answers_on_stdout_and_tells_the_story_on_stderr(tools: Path, tmp_path: Path) -> None:
@@ -121,7 +132,7 @@ def test_the_help_names_every_planner(command: str) -> None:
 def test_a_run_that_finds_nothing_says_so_with_its_exit_code(tools: Path) -> None:
     with endpoint(['{"calls": []}', '{"calls": []}']) as url:
         done = callwright(
-            "run", "Hello", "--tools", tools, "--model", f"{url}#m", "--mode", "schema", "--json"
+            "run", "How many hammers?", "--tools", tools, "--model", f"{url}#m", "--mode", "schema", "--json"
         )
     assert done.returncode == 3, done.stderr
     assert json.loads(done.stdout)["status"] == "abstained"

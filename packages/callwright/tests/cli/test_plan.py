@@ -84,6 +84,12 @@ def test_layers_mark_it_too_where_there_is_more_than_one() -> None:
     assert "  t0 ==> t2" in render_mermaid(PLAN).splitlines()
 
 
+def test_a_tool_that_waits_for_many_says_of_how_many_more() -> None:
+    reasons = "; ".join(f"needs {name}" for name in "abcde")
+    shown = render_text(Plan((Slot("f", "f", reason=reasons),)))
+    assert shown.endswith("- needs a; needs b; needs c; 2 more reasons (--format json)")
+
+
 def test_layers_say_how_likely_a_tool_belongs_there() -> None:
     first = Slot("a", "find_place", probabilities=(1.0,))
     second = Slot("b", "sun_times", frozenset({"a"}), "needs a", (0.167, 0.833))

@@ -16,7 +16,7 @@ import pytest
 
 from callwright.cli.proxy import ProxySetup, explain_unreachable, open_socket, render_host, serve
 from callwright.http import Egress, HttpClient, HttpResponse
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, MissingExtra
 from tests.chat_server import ChatServer
 from tests.cli.endpoint import keyed
 
@@ -24,13 +24,14 @@ from tests.cli.endpoint import keyed
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"upstream": []}, "one upstream"),
-        ({"upstream": ["http://h/v1"], "model": "local"}, "one upstream"),
+        ({"upstream": []}, "needs an upstream"),
+        ({"upstream": ["http://h/v1"], "model": "local"}, "needs an upstream"),
         ({"upstream": ["http://h/v1"], "guided": "perhaps"}, "guided mode"),
         ({"upstream": ["http://h/v1"], "model_profile": "huge"}, "no model profile"),
         ({"upstream": ["http://h/v1"], "host": "0.0.0.0"}, "needs a key"),
         ({"upstream": [], "model": "gpt-9"}, "not on this machine"),
         ({"upstream": ["h"]}, "no address"),
+        ({"upstream": ["http://localhost:8787/v1"]}, "the proxy's own address"),
         ({"upstream": ["http://h/v1"], "keep": "/"}, "nothing can be kept in /"),
         ({"upstream": ["http://h/v1"], "refiner": {"model": "local", "prompt": "x"}}, "no refiner"),
         ({"upstream": ["http://h/v1"], "refiner": {"is_guarded": False}}, "no refiner to guard"),
@@ -42,6 +43,14 @@ def test_settings_that_make_no_sense_are_refused_with_a_hint(
     with pytest.raises(ConfigError, match=said) as caught:
         serve(ProxySetup(**given))  # type: ignore[arg-type]
     assert caught.value.hint
+
+
+def test_without_the_engine_of_the_embedded_model_no_weights_are_fetched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(MissingExtra, match="the embedded model"):
+        serve(ProxySetup(model="local"))
 
 
 def test_a_port_that_is_taken_is_said_before_anything_starts() -> None:

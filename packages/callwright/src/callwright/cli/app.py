@@ -55,15 +55,19 @@ app = new_app(
 
     For an agent: callwright proxy --upstream URL, then point the agent at http://localhost:8787.
 
+    For MCP servers: callwright gateway import, then one entry in your client.
+
     For an endpoint: callwright doctor --upstream URL says what it does with tool calls.
 
     For your own tools: callwright run "REQUEST" --tools my_tools.py --model URL#NAME.
     """,
     "callwright",
-    first="proxy doctor run chat refine check tools",
+    first="proxy gateway doctor run chat refine check tools",
 )
 app.add_typer(catalogue, name="tools")
-app.add_typer(gateway, name="gateway")
+app.add_typer(
+    gateway, name="gateway", short_help="Put many MCP servers behind one, and repair their calls."
+)
 app.command("simulate")(simulate_command)
 app.command("proxy")(proxy_command)
 add_lab_commands(app)
@@ -232,7 +236,9 @@ def chat_command(
         ),
     ] = None,
 ) -> None:
-    """Answer requests one after the other: each may speak of earlier ones and of their results."""
+    """Answer requests one after the other. Each may speak of earlier ones and of their
+    results.
+    """
     from callwright.cli.chat.command import run_chat
     from callwright.cli.run import RunRequest
     from callwright.cli.settings.settings import resolve_settings
@@ -259,7 +265,9 @@ def runs_command(
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """List recorded runs: how they ended, which can be resumed, which calls are in doubt."""
+    """List recorded runs. Shows how they ended, which can be resumed, and which calls are in
+    doubt.
+    """
     from callwright.cli.runs import list_runs
     from callwright.cli.settings.settings import Given, resolve_settings
 
@@ -373,7 +381,7 @@ def plan(
     selection: PlanSelectionOptions,
     config: ConfigOptions,
 ) -> None:
-    """Show in which order the offered tools are called for a request. No tool is called."""
+    """Show in which order tools are called for a request. No tool is called."""
     from callwright.cli.plan import PlanRequest, plan_lines, print_plan
     from callwright.cli.settings.settings import resolve_settings
 
@@ -406,8 +414,8 @@ def check(
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """Check a tool call against its tool's schema, repair what the schema settles, and
-    list every edit.
+    """Check a tool call against its tool's schema. Repairs what the schema settles, and lists
+    every edit.
     """
     from callwright.cli.check import check_lines, check_one
     from callwright.cli.settings.settings import resolve_settings
@@ -447,7 +455,7 @@ def retrieve_command(
     index: IndexOptions,
     config: ConfigOptions,
 ) -> None:
-    """Find the few tools of a large catalogue that a request may need."""
+    """Find the few tools of a large catalogue for a request."""
     from callwright.cli.retrieve import run_retrieve
     from callwright.cli.settings.settings import resolve_settings
 
@@ -492,7 +500,7 @@ def refine_command(
     refiner: RefinerOptions,
     config: ConfigOptions,
 ) -> None:
-    """Repair the calls in a model reply; with --jsonl, one {"id", "text", "tools", "query"} a
+    """Repair the calls in a model reply. With --jsonl: one {"id", "text", "tools", "query"} a
     line.
     """
     from callwright.cli.refine import Pipeline, refine_lines, refine_one
@@ -533,8 +541,8 @@ def trust_command(
     remove: Annotated[bool, typer.Option("--remove", help="Stop trusting it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="List it as JSON.")] = False,
 ) -> None:
-    """Trust a file or server by its digest: a callwright.toml, a tool document, a server, a run's
-    journal.
+    """Trust a file or server as it is now. That is a callwright.toml, a tool document, a server,
+    or a run's journal.
     """
     from callwright.cli.trust import forget_places, list_trusted, trust_all
 
@@ -562,7 +570,7 @@ def doctor_command(
         ),
     ] = False,
 ) -> None:
-    """Test how an endpoint handles tool calls, and what the proxy would repair there."""
+    """Test how an endpoint handles tool calls. Says what the proxy would repair there."""
     from callwright.cli.doctor.command import Writes, run_doctor
 
     tried = Writes(writes)
@@ -605,5 +613,5 @@ def weights(
 def completion_command(
     shell: Annotated[Shell, typer.Argument(help="The shell that loads the script.")],
 ) -> None:
-    """Print the script that completes commands and options in a shell."""
+    """Print a script that completes commands in a shell."""
     raise typer.Exit(print_script(app, shell))

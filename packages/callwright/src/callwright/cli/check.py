@@ -68,7 +68,10 @@ def _parse_row(text: str) -> JsonObject:
     try:
         row = parse(sys.stdin.buffer.read() if text == "-" else text)
     except JsonError as error:
-        raise ConfigError(f"the call is not JSON: {error}", hint=f"write it as {_FORMS}") from None
+        raise ConfigError(
+            f"the call is not JSON: {error}",
+            hint=f"write it as {_FORMS}; callwright refine reads the other formats of models too",
+        ) from None
     if isinstance(row, list):
         return {"tool_calls": row}
     if not isinstance(row, dict):

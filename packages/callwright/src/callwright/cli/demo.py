@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from callwright.agent.options import ToolSelection
 from callwright.cli.run import RunRequest, run_query
 from callwright.cli.settings.options import ShownOptions
 from callwright.models import ModelSpec
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, MissingExtra
 
 QUERY = "When does the sun rise and set at Lisbon airport (LIS) on 2025-06-21, in local time?"
 TOOLS = (
@@ -38,6 +39,8 @@ def run_demo(model: str | None, html: Path) -> int:
         raise ConfigError(
             "the demo's tools are not here", hint="run it in a clone of the repository"
         )
+    if find_spec("astral") is None:
+        raise MissingExtra("the demo", "desk")
     print(f"Request: {QUERY}", file=sys.stderr)
     trace = html.with_suffix(".jsonl")
     named = model or os.environ.get("CALLWRIGHT_MODEL")

@@ -19,13 +19,11 @@ from callwright.nouns.installation import LAB, render_install_hint
 
 GROUP = "callwright.commands"
 COMMANDS = {
-    "verify": "Verify tools, requests, trajectories and data sets, with reasons.",
-    "explore": "Turn a learner's errors into rows of error, reflection and correction.",
-    "convert": (
-        "Write trajectories in another layout: ToolBench-V and -R, OpenAI, TRL, ShareGPT, ToolEval."
-    ),
-    "train": "Rebuild the trained parts from data.",
-    "bench": "Measure.",
+    "verify": "Verify tools, requests and training data",
+    "explore": "Make training rows from errors",
+    "convert": "Write trajectories in another layout",
+    "train": "Rebuild the trained parts from data",
+    "bench": "Run the benchmarks",
 }
 _PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
@@ -33,7 +31,7 @@ _PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_
 def add_lab_commands(app: typer.Typer) -> None:
     """Register a stub for every command of the lab."""
     for name, text in COMMANDS.items():
-        app.command(name, context_settings=_PASS, help=f"{text} (package {LAB})")(_make_stub(name))
+        app.command(name, context_settings=_PASS, help=f"{text} ({LAB}).")(_make_stub(name))
 
 
 def _make_stub(name: str) -> Callable[[typer.Context], None]:

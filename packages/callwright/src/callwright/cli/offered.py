@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from callwright.cli.opened import open_sources
-from callwright.cli.terminal.console import print_table, shorten_text
+from callwright.cli.terminal.console import format_count, print_table, shorten_text
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import Effects, Tool
@@ -50,7 +50,7 @@ def _print_tool_table(catalog: Catalog) -> None:
             for tool in catalog.tools
         ),
     )
-    print(f"{len(catalog.tools)} tool{'' if len(catalog.tools) == 1 else 's'}")
+    print(format_count(len(catalog.tools), "tool"))
     warned = {*catalog.unopened, *catalog.unlaid}
     for problem in (said for said in catalog.problems if said not in warned):
         print(f"not imported: {one_line(problem)}")

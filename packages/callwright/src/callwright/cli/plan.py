@@ -18,6 +18,7 @@ from callwright.agent.render import render_signatures
 from callwright.cli.opened import load_tools
 from callwright.cli.run import fetch_model
 from callwright.cli.settings.settings import Settings
+from callwright.cli.terminal.console import format_count
 from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
 from callwright.cli.view import write_html
 from callwright.models import ModelSpec, open_model
@@ -34,6 +35,8 @@ from callwright.retrieval import mode_named
 from callwright.retrieval.installed import best_mode
 from callwright.tools.lists.tools import tools_from_wire
 from callwright.viewer import render_plan_page
+
+_MOST_REASONS = 3  # in a line; a tool may wait for every other one
 
 
 def _plan_row(
@@ -293,7 +296,10 @@ def _render_probability(slot: Slot, layer: int) -> str:
 
 
 def _render_reason(slot: Slot) -> str:
-    return f"  - {slot.reason}" if slot.reason else ""
+    reasons = slot.reason.split("; ")
+    shown, more = reasons[:_MOST_REASONS], reasons[_MOST_REASONS:]
+    others = [f"{format_count(len(more), 'more reason')} (--format json)"] if more else []
+    return f"  - {'; '.join([*shown, *others])}" if slot.reason else ""
 
 
 def render_json(plan: Plan) -> str:

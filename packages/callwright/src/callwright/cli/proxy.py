@@ -61,6 +61,7 @@ _RESTARTED = (
     " restarted()"
 )
 _OWN_FILES = 100  # libraries, logs, sockets that listen
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
@@ -133,8 +134,8 @@ def serve(setup: ProxySetup) -> None:
     """
     if bool(setup.upstream) == (setup.model is not None):
         raise ConfigError(
-            "the proxy needs one upstream, or several endpoints",
-            hint="--upstream http://host:8000/v1, or --model local for the embedded one",
+            "the proxy needs an upstream: the endpoint whose calls it repairs",
+            hint="--upstream http://host:8000/v1, or --model local for the embedded model",
         )
     if setup.upstream:
         made = _build_proxy(setup)
@@ -181,6 +182,7 @@ def _serve_local(setup: ProxySetup) -> None:
 def _build_proxy(setup: ProxySetup) -> Proxy:
     """The proxy in front of endpoints. Raises ConfigError."""
     access, settings = _build_access(setup), _build_settings(setup)
+    _refuse_itself(setup)
     keys = {url: Secret(os.environ.get(name, "")) for url, name in setup.key_variables.items()}
     laid, keeper = _read_overlay(setup.overlay), _open_training_log(setup.keep)
     return Proxy(
@@ -191,6 +193,21 @@ def _build_proxy(setup: ProxySetup) -> Proxy:
         keeper=keeper,
         observers=_observe(setup),
     ).use_refiner(_open_refiner(setup))
+
+
+def _refuse_itself(setup: ProxySetup) -> None:
+    """Raise ConfigError for a proxy that would send its requests to itself, without an end."""
+    for url in setup.upstream:
+        try:
+            found = urlsplit(url)
+            is_own = found.port == setup.port and found.hostname in _LOOPBACK
+        except ValueError:
+            continue  # no address: the reader of upstreams says so
+        if is_own and setup.host in _LOOPBACK:
+            raise ConfigError(
+                f"{url} is the proxy's own address",
+                hint="--upstream names the server behind it; clients get the proxy's address",
+            )
 
 
 def _open_refiner(setup: ProxySetup) -> ChatModel | None:
@@ -284,8 +301,10 @@ def _build_settings(setup: ProxySetup) -> Settings:
 
 
 def _open_local(name: str) -> LocalModel:
+    from callwright.models.engine import require_library
     from callwright.models.local import DEFAULT, LocalModel
 
+    require_library()  # before its weights are fetched
     if name == "local":
         return LocalModel(DEFAULT)
     if name.startswith("local:"):

@@ -30,6 +30,7 @@ from callwright.cli.settings.settings import Settings
 from callwright.cli.settings.trials import TrialOptions
 from callwright.cli.terminal.answer import AnswerPrinter
 from callwright.cli.terminal.consent import make_terminal_approval
+from callwright.cli.terminal.console import format_count
 from callwright.cli.terminal.live import Live
 from callwright.cli.terminal.log_lines import LogLines
 from callwright.cli.view import write_html
@@ -158,7 +159,7 @@ def prepare_request(request: RunRequest, command: str) -> Planner | None:
     if not request.tools:
         raise ConfigError(
             f"{command} needs at least one tool source",
-            hint="--tools SOURCE, for example --tools examples/desk",
+            hint="--tools SOURCE, for example a file of Python functions: --tools my_tools.py",
         )
     has_planner = request.planner or request.encoder
     planner = open_planner(request.planner, request.encoder) if has_planner else None
@@ -330,7 +331,8 @@ def print_run(run: Run, as_json: bool, *, is_told: bool = False, is_logged: bool
         return
     cost = run.cost
     print(
-        f"{run.status}: {cost.calls} tool calls, {cost.model_calls} model calls,"
+        f"{run.status}: {format_count(cost.calls, 'tool call')},"
+        f" {format_count(cost.model_calls, 'model call')},"
         f" {cost.usage.prompt_tokens} + {cost.usage.completion_tokens} tokens, {cost.seconds:.0f}"
         f" s; edits {cost.repairs.get('tier1', 0)}, repairs {cost.repairs.get('tier2', 0)}, repeats"
         f" {cost.repairs.get('repeat', 0)}",

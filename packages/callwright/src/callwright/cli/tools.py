@@ -58,10 +58,7 @@ class _ListsByDefault(TyperGroup):
 catalogue = typer.Typer(
     cls=_ListsByDefault,
     no_args_is_help=True,
-    help=(
-        "List the tools of sources (tools SOURCE…), what is known of them, and which work for a"
-        " request."
-    ),
+    help="Show tools, how they did, and which work. callwright tools SOURCE… lists them.",
 )
 
 
@@ -74,7 +71,7 @@ def list_command(
         bool, typer.Option("--json", help="Print an OpenAI-style tool list.")
     ] = False,
 ) -> None:
-    """List the tools of one or more sources, with their effects and what could not be imported."""
+    """List the tools of sources, with their effects. Also says what could not be imported."""
     from callwright.cli.offered import list_tools
 
     list_tools([*sources, *([overlay] if overlay else [])], as_json)
@@ -92,7 +89,7 @@ def health_command(
     config: Config = None,
     profile: Profile = None,
 ) -> None:
-    """Show what is known of tools from trials and runs: success rate, latency, failures."""
+    """Show how tools did in probes and runs. That is their success rate, latency and failures."""
     from callwright.cli.health import show_health
     from callwright.cli.settings.settings import Given, resolve_settings
 
@@ -215,7 +212,7 @@ def try_command(
         bool, typer.Option("--json", help="Print the ranking and all observations as JSON.")
     ] = False,
 ) -> None:
-    """Find the tools that fit a request, try them, and rank them by what came back."""
+    """Try the tools that fit a request. Ranks them by what came back."""
     from callwright.cli.evidence import open_evidence as opened_evidence
     from callwright.cli.settings.settings import resolve_settings
     from callwright.cli.try_tools import Wanted, try_out

@@ -115,8 +115,8 @@ def test_the_model_profile_of_the_endpoint_is_told(capsys: pytest.CaptureFixture
     assert document["model_profile"] == "medium"
     assert document["size"] == {"context": 16_384, "parameters": 7.615616512}
     assert render_profile(ModelSize()) == (
-        "Model profile: small (context unknown, parameters unknown). --model-profile of"
-        " run and proxy names another, as the endpoint states too little."
+        "Model profile: small (context unknown, parameters unknown). run and proxy take"
+        " another one with --model-profile."
     )
 
 
@@ -199,5 +199,5 @@ def test_a_record_that_cannot_be_written_is_said(
 
 def test_what_is_not_tried_is_said_with_its_price() -> None:
     said = render_untried(None)
-    assert said.startswith("Writes: not tried. --guard auto acts")
+    assert said.startswith("Writes: not tested, so the proxy's guard acts")
     assert "--writes runs 29 small jobs (about 58 requests)" in said

@@ -164,7 +164,7 @@ async def test_arguments_that_are_no_object_come_back_as_an_error() -> None:
 
 
 def test_the_guard_is_told_in_one_line() -> None:
-    assert tell_guard(None).startswith("--guard auto acts: nothing is on record")
+    assert tell_guard(None).startswith("--guard auto acts: this model's writes")
     assert tell_guard(WriteRecord(10, 29, "")).startswith("--guard auto acts: fewer than 95 %")
     assert tell_guard(WriteRecord(28, 29, "")).startswith("--guard auto only reports")
     assert len(read_cases()[1]) == count_requests()[0]

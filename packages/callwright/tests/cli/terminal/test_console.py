@@ -13,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import callwright
-from callwright.cli.terminal.console import GuardedConsole, print_table, shorten_text
+from callwright.cli.terminal.console import (
+    GuardedConsole,
+    format_count,
+    print_table,
+    shorten_text,
+)
 from tests.cli.terminal import in_a_terminal
 
 HEADS = ("Tool", "Arguments", "Description")
@@ -65,6 +70,12 @@ def test_in_a_pipe_a_row_is_a_line_and_a_tab_stands_between_cells() -> None:
         printed(rows, 80, terminal=False)
         == "\t".join(HEADS) + "\na b\\u001b[31m\t" + ("x " * 300).strip() + "\ty z\n"
     )
+
+
+def test_a_noun_fits_its_number() -> None:
+    assert [format_count(n, "tool") for n in (0, 1, 2, 2_479)] == [
+        "0 tools", "1 tool", "2 tools", "2,479 tools",
+    ]  # fmt: skip
 
 
 def test_a_description_is_shortened_between_words_and_that_is_shown() -> None:

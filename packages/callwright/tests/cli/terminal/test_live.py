@@ -47,6 +47,8 @@ def test_everything_that_happened_is_told_as_it_was() -> None:
         "Layer 1/1",
         "city is [missing]",
         '/n: "5" → 5 (text_to_number)',
+        "r1 f(n=5)",
+        "r2 g()",
         "[bold]x[/bold]",
         "too slow",
         "not needed",

@@ -148,21 +148,17 @@ def _render_record(record: WriteRecord | None) -> JsonObject:
 def render_untried(record: WriteRecord | None) -> str:
     """Return what is on record of the writes, and how to record it."""
     cases, requests = count_requests()
-    known = (
-        f"Writes: {record.right} of {record.of} small jobs right on {record.at[:10]}. "
-        if record is not None
-        else "Writes: not tried. "
-    )
     how = f"--writes runs {cases} small jobs (about {requests} requests) and records the result."
-    return f"{known}{tell_guard(record)}. {how}"
+    if record is None:
+        return f"Writes: not tested, so the proxy's guard acts (--guard auto). {how}"
+    known = f"Writes: {record.right} of {record.of} small jobs right on {record.at[:10]}."
+    return f"{known} {tell_guard(record)}. {how}"
 
 
 def render_profile(size: ModelSize) -> str:
     """Return the profile of runs with a model of this size, and why they have it."""
     said = f"Model profile: {choose_profile(size).name} ({size})."
-    if size.context is None or size.parameters is None:
-        return f"{said} --model-profile of run and proxy names another, as the endpoint states too little."
-    return f"{said} --model-profile of run and proxy names another."
+    return f"{said} run and proxy take another one with --model-profile."
 
 
 def render_summary(found: Sequence[Finding], upstream: str) -> str:

@@ -195,4 +195,4 @@ def tell_guard(record: WriteRecord | None) -> str:
             f"--guard auto acts: fewer than {LEAST_PERCENT} % are right, so repeated writes and"
             " writes with a value that nobody said are kept back"
         )
-    return "--guard auto acts: nothing is on record of this model's writes"
+    return "--guard auto acts: this model's writes were not tested"

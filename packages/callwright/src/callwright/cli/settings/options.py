@@ -85,7 +85,7 @@ Tools = Annotated[
 Overlay = Annotated[
     str | None,
     typer.Option(
-        "--overlay", help="What verify apis found out about the tools (its --apply FILE)."
+        "--overlay", help="Better documentation of the tools: what verify apis --apply wrote."
     ),
 ]
 Only = Annotated[list[str] | None, typer.Option("--only", help="Show the model only these tools.")]
@@ -104,7 +104,7 @@ Planner = Annotated[
     str | None,
     typer.Option(
         "--planner",
-        help=f"One of {', '.join(PLANNERS)}; or a model that plans, URL#MODEL.",
+        help=f"Orders tools: {', '.join(PLANNERS)}; or a model, URL#MODEL.",
         autocompletion=complete_setting("planner"),
     ),
 ]
@@ -112,7 +112,7 @@ Encoder = Annotated[
     str | None,
     typer.Option(
         "--encoder",
-        help="Text encoder of the planner layers: minilm, a folder, or an endpoint URL.",
+        help="Text encoder of --planner layers: minilm, a folder, or an endpoint URL.",
     ),
 ]
 Allow = Annotated[

@@ -62,8 +62,8 @@ def simulate_command(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on; 0: any that is free.")] = 8788,
 ) -> None:
-    """Serve tools over HTTP with recorded or imitated replies, so that any agent can be tried
-    against them.
+    """Serve tools over HTTP with recorded or imitated replies. Any agent can be tried against
+    them.
     """
     from callwright.cli.simulate import Served, serve_simulator
 
@@ -197,7 +197,7 @@ def proxy_command(
     serving: ServingOptions,
     config: ConfigOptions,
 ) -> None:
-    """Stand between any client and an endpoint, and make its tool calls right."""
+    """Repair the tool calls between any client and an endpoint."""
     from callwright.cli.proxy import UPSTREAM_KEY, ProxySetup, start_proxy
     from callwright.cli.settings.settings import resolve_settings
 

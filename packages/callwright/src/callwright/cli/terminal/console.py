@@ -53,6 +53,11 @@ def shorten_text(text: str, length: int = 90) -> str:
     return textwrap.shorten(one_line(text), length, placeholder=" …")
 
 
+def format_count(number: int, noun: str) -> str:
+    """A number with its noun: ``1 tool``, ``2 tools``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def print_table(
     heads: Sequence[str],
     rows: Iterable[Sequence[str]],

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from callwright.cli.terminal.console import build_console as our_console
+from callwright.cli.terminal.console import format_count
 from callwright.nouns.control_characters import escape_controls
 from callwright.nouns.trace import Event, recovery_text, round_text, shortlist_text, stale_text
 from callwright.nouns.types import to_canonical_json
@@ -80,9 +81,9 @@ class Live:
     def _on_run_start(self, data: Mapping[str, Any]) -> None:
         self.run = data["run"]
         tools = (
-            f"{data['offered']} tools to find some in"
+            f"{format_count(data['offered'], 'tool')} to find some in"
             if data.get("shortlist")
-            else f"{len(data['tools'])} tools"
+            else format_count(len(data["tools"]), "tool")
         )
         self._line(
             f"[dim]{escape(data['model'])} · {data['strategy']} · {tools} · {data['mode']}"
@@ -149,7 +150,8 @@ class Live:
             self._line(f"  [yellow]edit[/] {escape(change)}")
 
     def _on_result(self, data: Mapping[str, Any]) -> None:
-        call = f"{data['tool']}({to_canonical_json(data['arguments'])[1:-1]})"
+        given = (f"{key}={to_canonical_json(value)}" for key, value in data["arguments"].items())
+        call = f"{data['tool']}({', '.join(given)})"
         if data["failure"]:
             outcome = (
                 f"[red]{escape(data['failure']['kind'])}:"
