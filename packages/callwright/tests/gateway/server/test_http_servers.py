@@ -7,6 +7,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
+from aiohttp import web
 
 from tests.gateway.doors import build_gateway, connect, read_text, run_app, try_call
 from tests.gateway.world_server import build_app
@@ -89,3 +90,52 @@ async def test_a_server_that_has_forgotten_its_sessions_is_met_again_and_nothing
         assert await try_call(client, "w__order", {"a": 1, "b": 2}) != ""
         assert await try_call(client, "w__add", {"a": 2, "b": 2}) == "4"
     await running.__aexit__(None, None, None)
+
+
+def build_odd_server(asked: list[str]) -> web.Application:
+    """A server over HTTP whose tools are the ways in which their calls are answered."""
+    answers: dict[str, web.Response] = {
+        "page": web.Response(text="<html>log in</html>", content_type="text/html"),
+        "accepted": web.Response(status=202),
+        "broken": web.Response(text='{"jsonrpc": "2.0"', content_type="application/json"),
+        "denied": web.Response(status=401),
+    }
+    info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+    listed = [{"name": name, "inputSchema": {"type": "object"}} for name in answers]
+    results: dict[str, Any] = {
+        "initialize": {**info, "serverInfo": {"name": "odd", "version": "1"}},
+        "tools/list": {"tools": listed},
+    }
+
+    async def answer(request: web.Request) -> web.Response:
+        message = await request.json()
+        if message["method"] == "tools/call":
+            asked.append(message["params"]["name"])
+            made = answers[asked[-1]]
+            return web.Response(body=made.body, status=made.status, headers=made.headers)
+        result = results.get(message["method"])
+        if result is None:
+            return web.Response(status=202 if "id" not in message else 400)
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    app = web.Application()
+    app.router.add_post("/mcp", answer)
+    return app
+
+
+async def test_a_write_whose_answer_is_none_may_have_taken_effect_and_is_sent_once() -> None:
+    asked: list[str] = []
+    runner = web.AppRunner(build_odd_server(asked))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+    gateway = build_gateway({"o": {"url": url, "seconds": 5}}, consent="client")
+    async with gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        for name in ("page", "accepted", "broken"):
+            told = await client.call_tool(f"o__{name}", {})
+            assert "may have taken effect" in read_text(told)
+            assert "pydantic" not in read_text(told)
+        assert "HTTP 401" in await try_call(client, "o__denied")
+    await runner.cleanup()
+    assert asked == ["page", "accepted", "broken", "denied"]

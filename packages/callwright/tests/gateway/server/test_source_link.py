@@ -121,9 +121,11 @@ class Api:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.keys: list[str] = []
 
     async def answer(self, request: web.Request) -> web.Response:
         self.asked.append(f"{request.method} {request.headers.get('x-key', '')}".strip())
+        self.keys.append(request.headers.get("idempotency-key", ""))
         if request.path == "/down":
             return web.json_response({}, status=503)
         if request.path == "/denied":
@@ -152,6 +154,8 @@ class Api:
             for name in ("odd", "down", "denied", "broken")
         }
         body = {"content": {"application/xml": {"schema": {}}}}
+        parameter = {"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}}
+        paths["/down"]["put"] |= {"parameters": [{**parameter, "required": True}]}
         paths["/xml"] = {"post": {"requestBody": body, "responses": {}}}
         document = {
             "openapi": "3.1.0",
@@ -209,6 +213,9 @@ async def test_the_source_alone_decides_what_is_sent_again(tmp_path: Path) -> No
             api.asked.clear()
             assert "gave no result" in await try_call(client, f"a__{name}")
             assert len(api.asked) == times, name
+    key, *_ = api.keys
+    assert len(key) == 32
+    assert api.keys == [key] * 3 + ["", ""], "a request that is sent again has its key"
 
 
 async def test_a_write_whose_answer_cannot_be_read_may_have_taken_effect(tmp_path: Path) -> None:

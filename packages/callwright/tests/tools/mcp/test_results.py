@@ -14,6 +14,7 @@ from callwright.tools.mcp.results import (
     content_of,
     failure_of,
     output_of,
+    read_code,
 )
 
 
@@ -129,3 +130,25 @@ def test_other_errors_are_the_tools_own() -> None:
     assert not failure_of(-32603, "internal error").not_done
     assert failure_of(-32603, "bad request", status=400).not_done
     assert failure_of(-32603, "slow down", status=429).retryable
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "done"),
+    [
+        (-32600, "Unexpected content type: text/html", False),
+        (-32600, "server answered a request with 202 Accepted", False),
+        (-32600, "Session terminated", True),
+        (-32602, "Unexpected content type: of the article", True),
+    ],
+)
+def test_an_answer_that_the_sdk_cannot_read_is_no_refusal(
+    code: int, message: str, done: bool
+) -> None:
+    failure = failure_of(read_code(code, message), message)
+    assert (failure.not_done, failure.outcome_unknown) == (done, not done)
+
+
+def test_what_a_parser_says_of_an_answer_is_not_repeated() -> None:
+    said = failure_of(UNREADABLE, "Failed to parse: 4 validation errors for X\n input_value=b'k'")
+    assert said.message.endswith("it is no JSON-RPC message")
+    assert failure_of(UNREADABLE, "it is longer than 5 bytes").message.endswith("than 5 bytes")

@@ -288,5 +288,8 @@ _EXPIRED = Failure(
 
 
 def _may_send_again(failure: Failure, command: Dispatch) -> bool:
-    """True if the same call may be sent once more: it never left, or it may be made twice."""
-    return failure.not_done or (failure.outcome_unknown and command.may_repeat)
+    """True if the same call may be sent once more: it never left, or it may be made twice. A server
+    that refused it (401) would again.
+    """
+    never_left = failure.not_done and failure.retryable
+    return never_left or (failure.outcome_unknown and command.may_repeat)

@@ -26,7 +26,7 @@ from callwright.tools.mcp.connection import Answering, list_tools
 from callwright.tools.mcp.held import HeldClient
 from callwright.tools.mcp.lost import is_cut, is_not_sent
 from callwright.tools.mcp.pages import MAX_PAGES
-from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of
+from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of, read_code
 from callwright.tools.servers import Server
 
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -378,7 +378,7 @@ class McpLink:
 
     def _read_error(self, client: Any, error: Any, flight: Flight) -> Told:
         """Return what an error means: the server's own, one of the SDK in its place, or no answer."""
-        said, code = self._redact(error.message), error.code
+        said, code = self._redact(error.message), read_code(error.code, error.message)
         if is_not_sent(error.error.data):
             return Failed(Failure("unavailable", said, retryable=True, not_done=True))
         if code == INVALID_REQUEST and flight.status == 404:  # the SDK: "Session terminated"

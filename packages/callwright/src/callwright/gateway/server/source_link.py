@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from secrets import token_hex
 from urllib.parse import quote
 
 from callwright.gateway.configuration import ServerEntry
@@ -13,7 +14,7 @@ from callwright.gateway.server.link import Flight, Progress
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.gateway.session.profile import Kind
 from callwright.nouns.errors import CatalogError
-from callwright.nouns.protocols import ToolSource
+from callwright.nouns.protocols import CALL_KEY, ToolSource
 from callwright.nouns.types import JsonObject, Tool, ToolOutput, to_plain_text
 from callwright.tools.catalog import list_problems
 from callwright.tools.lists.tools import tool_to_mcp
@@ -92,6 +93,7 @@ class SourceLink:
             return Rejected(_METHOD_NOT_FOUND, f"{self._entry.name!r} has no {method}")
         source, tool = found
         self._running += 1
+        CALL_KEY.set(token_hex(16))  # of this request's task alone
         try:
             return _read_output(await source.call(tool, params.get("arguments") or {}))
         finally:

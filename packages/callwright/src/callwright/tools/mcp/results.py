@@ -19,7 +19,8 @@ REQUEST_TIMEOUT = -32001
 UNREADABLE = (
     -32700
 )  # JSON-RPC's parse error: of the transports, for an answer that they cannot read
-_INTERNAL_ERROR = -32603
+_INVALID_REQUEST, _INTERNAL_ERROR = -32600, -32603
+_UNREAD = ("Unexpected content type: ", "server answered a request with 202 Accepted")
 _REFUSED = frozenset({-32600, -32601, -32602})  # JSON-RPC 2.0, 5.1: what was sent could not be run
 _ERROR_CHARS = 2_000
 _MOST_LEVELS = 200
@@ -60,6 +61,13 @@ def content_of(result: CallToolResult) -> Json:
     return parts[0] if len(parts) == 1 else parts or None
 
 
+def read_code(code: int, message: str) -> int:
+    """The code of an error. The SDK has one for requests that were refused also for an answer over
+    HTTP that it cannot read: such a request may have been carried out, and the code is UNREADABLE.
+    """
+    return UNREADABLE if code == _INVALID_REQUEST and message.startswith(_UNREAD) else code
+
+
 def failure_of(
     code: int, message: str, *, status: int | None = None, lost: bool = False
 ) -> Failure:
@@ -74,6 +82,8 @@ def failure_of(
         said = f"the MCP server did not answer: {message}"[:_ERROR_CHARS]
         return Failure(kind, said, retryable=True, outcome_unknown=True)
     if code == UNREADABLE:
+        told = message.partition("validation error")  # pydantic's, with the answer in it
+        message = "it is no JSON-RPC message" if told[1] else message
         said = f"the MCP server's answer cannot be used: {message}"[:_ERROR_CHARS]
         return Failure("unavailable", said, outcome_unknown=True)
     if code == _INTERNAL_ERROR and status is not None:

@@ -24,7 +24,13 @@ from callwright.tools.mcp.connection import definitions_of, list_tools
 from callwright.tools.mcp.held import HeldClient
 from callwright.tools.mcp.lost import is_cut, is_not_sent
 from callwright.tools.mcp.pages import ToolPages
-from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of, output_of
+from callwright.tools.mcp.results import (
+    CONNECTION_CLOSED,
+    UNREADABLE,
+    failure_of,
+    output_of,
+    read_code,
+)
 from callwright.tools.servers import Server, list_enabled, servers_from_config
 from callwright.tools.trust import (
     digest_of,
@@ -276,7 +282,8 @@ class _Connection:
                     failure=Failure("unavailable", said, retryable=True, not_done=True)
                 )
             lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error)
-            found = failure_of(error.code, error.message, status=self._held.status, lost=lost)
+            code = read_code(error.code, error.message)
+            found = failure_of(code, error.message, status=self._held.status, lost=lost)
             return ToolOutput(failure=found)
         except ValidationError as error:  # an answer of another shape than the protocol's
             said = (
