@@ -447,3 +447,11 @@ def test_wherever_a_run_of_programs_ended_it_goes_on_and_no_write_is_repeated(
     rounds = [[e.data for e in one.events if e.kind == "round"] for one in (done, first)]
     assert [r["shown"] for r in rounds[0]] == [r["shown"] for r in rounds[1]]
     assert world.done == ["Oslo 12", "Both [12, 24]", "Rome 24"]
+
+
+async def test_an_answer_that_only_asks_is_put_to_the_user() -> None:
+    offered = tools()
+    done = await run(says(answer("In which room?")), offered)
+    assert (done.answer.text, done.status) == ("In which room?", "abstained")
+    told = await run(says(answer("I noted it. What else?")), offered)
+    assert "What else?" not in told.answer.text

@@ -453,3 +453,26 @@ def test_wherever_a_run_of_a_plan_ended_it_goes_on_and_no_write_is_repeated(
         (r.id, r.tool, r.content) for r in whole.results
     ]
     assert sorted(world.done) == ["Done", "Oslo 22:40", "Rome 20:49"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "made"),
+    [
+        ([["A", "B"], ["A", "B"]], ["A", "B"]),  # each question is answered for both steps
+        ([["A"], ["B"]], ["A", "B"]),
+        ([["A"], ["A"]], ["A", "A"]),  # two equal steps are both meant
+        ([["A", "A"], ["A", "A"]], ["A", "A"]),
+        ([["A", "B"], ["B"]], ["A", "B"]),
+    ],
+)
+async def test_a_reply_that_holds_the_calls_of_several_steps_writes_nothing_twice(
+    replies: list[list[str]], made: list[str]
+) -> None:
+    order = FakeTool("order", {"part": TEXT}, output={"ok": True}, effects=WRITE)
+    bound = [
+        {"useful": ["order"], "calls": [{"tool": "order", "arguments": {"part": p}} for p in parts]}
+        for parts in replies
+    ]
+    open_steps = [{**step(number, "order"), "arguments": None} for number in (1, 2)]
+    await run(planned(open_steps, bind=bound), [order])
+    assert sorted(call["part"] for call in order.calls) == made

@@ -71,6 +71,7 @@ class Job(StepContext):
         if (written := self._get_written_answer()) is not None:
             return WrittenAnswer(written)
         facts = self.facts
+        facts.take_reason(self.answer or "")
         if facts.asked_back and not (self.as_written or facts.all_results or facts.held):
             return WrittenAnswer(add_question(Answer(""), facts.asked_back, ()))
         if self.asks_for_nothing and not facts.all_results:

@@ -14,7 +14,7 @@ nothing else.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -86,6 +86,20 @@ class Step:
         self.skips.append(Skip(self.slot.tool, reason, self.slot.id, refused=True))
 
 
+class _Beside(Container[str]):
+    """The calls that an equal write may stand beside: those of its own reply, ``own``, and where that
+    is one call alone, those of other steps that are. A reply that holds the calls of several steps,
+    as each of these replies may, has each of them made once.
+    """
+
+    def __init__(self, own: Collection[str], of: Mapping[str, Collection[str]]) -> None:
+        self._own, self._of = own, of
+
+    def __contains__(self, id_: object) -> bool:
+        is_alone = len(self._own) == 1 and len(self._of.get(str(id_), ())) == 1
+        return id_ in self._own or is_alone
+
+
 class Stream:
     """Steps of one plan on their way. Made by :meth:`Executor.stream`, which merges what came of
     them at its end.
@@ -114,6 +128,7 @@ class Stream:
         self._numbered = numbered
         self._order: list[Step] = []
         self._owners: dict[str, Step] = {}
+        self._replies: dict[str, set[str]] = {}  # the calls that were written with a call
         self._given: dict[str, list[Json]] = {}
         for result in before:
             if result.ok and result.slot:
@@ -230,9 +245,11 @@ class Stream:
             step.skips += refused
             return
         sources = self._sources(step)
-        runners = []
+        runners, together = [], set[str]()
         for call in calls:
             numbered = ToolCall(self._next_id(step), call.tool, call.arguments, call.slot)
+            together.add(numbered.id)
+            self._replies[numbered.id] = together
             task = CallTask(
                 numbered.id,
                 call.tool,
@@ -241,7 +258,7 @@ class Stream:
                 own=sources,
                 is_planned=planned,
                 stated=said or {},
-                beside=self._owners,
+                beside=_Beside(together, self._replies),
             )
             runner = CallRunner(task, self._shared, self._gate)
             step.runners.append(runner)

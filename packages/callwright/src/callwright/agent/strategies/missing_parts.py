@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from callwright.agent.questions import LimitReached
 from callwright.agent.safety.policy import find_asked
 from callwright.agent.step import BindStep, StepContext, Steps, converse, execute
+from callwright.agent.strategies.open_points import look_after_job
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Answer, Tool, ToolCall
 
@@ -31,6 +32,8 @@ _FETCHES = 2
 
 def close_run(job: Job) -> Steps[Answer]:
     """The answer of a run. Raises LimitReached where a limit forbids even the first question."""
+    if not job.as_written:
+        yield from look_after_job(job)
     written = yield from converse(job.finish())
     asked: list[Sequence[str]] = []
     while len(asked) < _FETCHES:
