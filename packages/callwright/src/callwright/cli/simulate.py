@@ -20,6 +20,7 @@ from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, c
 from callwright.agent.safety.consent import Consent
 from callwright.cli.proxy import open_socket, render_host
 from callwright.cli.settings.options import EVERY_SOURCE
+from callwright.cli.terminal.console import format_count
 from callwright.models import open_model
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError, Failure, MissingExtra
@@ -164,7 +165,7 @@ def _print_addresses(listening: socket.socket, catalog: Catalog, recording: Reco
     url = f"http://{shown}:{port}/openapi.json"
     routes = "".join(f"; {r.title}: POST {r.path}" for r in registered_routes().values())
     print(
-        f"tools:    {len(catalog.tools)}, with {len(recording)} recorded calls\ntrust:   "
+        f"tools:    {len(catalog.tools)}, with {format_count(len(recording), 'recorded call')}\ntrust:   "
         f" callwright trust {url}, so that effects are believed and reads not asked about\nserving:"
         f"  {url}  (callwright run --tools URL{routes})",
         file=sys.stderr,

@@ -17,7 +17,8 @@
     for (const row of rows) row.hidden = !shown.has(row);
     form.back.disabled = at === 0;
     form.on.disabled = at + PAGE >= found.length;
-    const of = found.length === rows.length ? `${rows.length} rows` : `${found.length} of ${rows.length} rows`;
+    const all = rows.length === 1 ? "1 row" : `${rows.length} rows`;
+    const of = found.length === rows.length ? all : `${found.length} of ${all}`;
     told.textContent = found.length > PAGE ? `${at + 1} to ${at + shown.size} of ${of}` : of;
   };
   const filter = () => {
