@@ -30,8 +30,18 @@ def asks_to_be_told(text: str) -> bool:
 
 def only_asks_to_be_told(text: str) -> bool:
     """Return True if each sentence of a text is such a question."""
-    sentences = [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
+    sentences = _split_sentences(text)
     return bool(sentences) and all(map(asks_to_be_told, sentences))
+
+
+def asks_only(text: str) -> bool:
+    """Return True if each sentence of a text is a question, whatever it asks for."""
+    sentences = _split_sentences(text)
+    return bool(sentences) and all(has_question_mark(one[-1:]) for one in sentences)
+
+
+def _split_sentences(text: str) -> list[str]:
+    return [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
 
 
 def remove_question_words(text: str) -> str:

@@ -32,6 +32,7 @@ TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 FIND = Tool("find_part", "Finds a part.", {"properties": {"name": TEXT}}, effects=READ)
 ORDER = Tool("order", "Orders.", {"properties": {"code": TEXT, "pieces": NUMBER}}, effects=WRITE)
 TOOLS = (FIND, ORDER)
+AIM = "What does the user want?"
 NOTHING = '{"no_call": "done"}'
 
 
@@ -299,7 +300,9 @@ def test_a_write_behind_a_lookup_is_made_asked_about_or_left_out(
         action = next(steps)
         while True:
             event: Any = left("switch_lamp")
-            if isinstance(action, Ask):
+            if isinstance(action, Ask) and AIM in action.request.messages[-1].content:
+                event = Replied(Reply("A", first_token={"A": 0.5, "B": 0.5}))
+            elif isinstance(action, Ask):
                 likely = letters.pop(0) if action.request.top_logprobs else {}
                 event = Replied(Reply("A" if likely else off("L-1"), first_token=likely))
             else:
@@ -447,6 +450,26 @@ def test_the_lookup_that_a_question_asks_for_is_made(query: str, expected: str) 
     assert play_letters(made, replies, likely, left(expected)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("query", "deed", "expected"),
+    [
+        ("Switch off all of them but one.", 0.9, ["switch_lamp"]),
+        ("Could you switch it off?", 0.9, ["switch_lamp"]),
+        ("Is any of them on?", 0.2, []),
+        ("Is any of them on? Switch it off.", 0.2, []),
+    ],
+)
+def test_a_request_for_a_deed_is_not_doubted_behind_a_lookup(
+    query: str, deed: float, expected: list[str]
+) -> None:
+    made = lit(query, ROOMS, wishes=("list the lamps",))
+    likely = {"something to be done or changed": deed, "to be told something": 1 - deed}
+    likely |= {"switch_lamp": 0.5, "list_lamps": 0.5}
+    replies = [off("L-1"), *[NOTHING] * 4]
+    assert play_letters(made, replies, likely, left("switch_lamp")) == expected
+    assert [one.rule for one in made.held] == ["unasked_write"] * ("Switch it" in query)
+
+
 def answer_question(
     before: str, query: str, yes: float
 ) -> tuple[LedContext, list[str], list[ToolCall]]:
@@ -458,7 +481,9 @@ def answer_question(
         action = next(steps)
         while True:
             event: Any = left("switch_lamp")
-            if isinstance(action, Ask) and action.request.top_logprobs:
+            if isinstance(action, Ask) and AIM in action.request.messages[-1].content:
+                event = Replied(Reply("A", first_token={"A": 0.5, "B": 0.5}))
+            elif isinstance(action, Ask) and action.request.top_logprobs:
                 asked.append(action.request.messages[-1].content)
                 is_first = "A) yes" in asked[-1]
                 likely = {"A": yes, "B": 1 - yes} if is_first else {"A": 1 - yes, "B": yes}

@@ -9,7 +9,8 @@ for it; *beside* are those where another write was made (:mod:`callwright.agent.
 *Wishes* as models state them: the share of the tool that one is for, and of the likeliest where it
 is for none (:mod:`callwright.agent.leading.wanted`). *Choices* of a write: the share of the called
 one among all that are offered (:mod:`callwright.agent.leading.mistaken`); its thresholds were set on
-the jobs of ``bench agents``. *Answers* to questions of an assistant: the
+the jobs of ``bench agents``. *Aims* of requests: the share of something to be done
+(:mod:`callwright.agent.leading.aim`). *Answers* to questions of an assistant: the
 share of a yes (:mod:`callwright.agent.leading.agreement`). The thresholds were set on the half
 ``tune``; ``test`` was written after that.
 """
@@ -30,6 +31,9 @@ from typing import Any
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
 from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
 from callwright.agent.leading.agreement import ask_agreement
+from callwright.agent.leading.aim import LEAST_DEED as LEAST_DEED_AIM
+from callwright.agent.leading.aim import SURE_DEED as SURE_DEED_AIM
+from callwright.agent.leading.aim import ask_aim
 from callwright.agent.leading.mistaken import LEAST_SHARE as LEAST_CHOICE
 from callwright.agent.leading.mistaken import ask_shares
 from callwright.agent.leading.unasked import (
@@ -53,14 +57,14 @@ from callwright.prompts.one_letter import read_shares
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 HALVES = ("tune", "test")
-KINDS = ("sentence", "request", "beside", "wish", "choice", "answer")
+KINDS = ("sentence", "request", "beside", "wish", "choice", "aim", "answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One sentence, request, wish, choice or answer. ``tools``: those that were offered, or called;
+    """One sentence, request, wish, choice, aim or answer. ``tools``: those that were offered, or called;
     ``done``: those that were called, or the question that is answered. ``is_true``: the deed was
-    done, the ``write`` is asked for, or the answer is a yes.
+    done, the ``write`` is asked for, something is to be done, or the answer is a yes.
     """
 
     kind: str
@@ -115,11 +119,12 @@ def load_cases() -> tuple[Case, ...]:
         for row in rows["choices"]
         for name in (row["asked"], row["called"])
     ]
+    aims = [build("aim", row, is_true=row["is_deed"]) for row in rows["aims"]]
     answers = [
         build("answer", row, done=(row["question"],), is_true=row["is_yes"])
         for row in rows["answers"]
     ]
-    return (*sentences, *requests, *wishes, *choices, *answers)
+    return (*sentences, *requests, *wishes, *choices, *aims, *answers)
 
 
 async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> None:
@@ -169,6 +174,10 @@ async def _measure_choice(case: Case, model: ChatModel) -> float | None:
     return await _carry_out(choose(), model)
 
 
+async def _measure_aim(case: Case, model: ChatModel) -> float | None:
+    return await _carry_out(ask_aim(case.text, lambda one: ask(one, None)), model)
+
+
 async def _carry_out(steps: Steps[float | None], model: ChatModel) -> float | None:
     """The share that these questions lead to."""
     try:
@@ -194,6 +203,7 @@ _MEASURES = {
     "sentence": _measure_sentence,
     "wish": _measure_wish,
     "choice": _measure_choice,
+    "aim": _measure_aim,
     "answer": _measure_answer,
 }
 
@@ -226,6 +236,13 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
     if kind == "choice":
         wrong, right = (sum(s < LEAST_CHOICE for s in part) for part in (false, true))
         return f"{head}; below {LEAST_CHOICE}: {wrong} wrong ones, {right} right ones"
+    if kind == "aim":
+        told = [sum(s < LEAST_DEED_AIM for s in part) for part in (false, true)]
+        sure = [sum(s >= SURE_DEED_AIM for s in part) for part in (false, true)]
+        return (
+            f"{head}; below {LEAST_DEED_AIM}: {told[0]} to be told, {told[1]} to be done;"
+            f" from {SURE_DEED_AIM} on: {sure[0]} to be told, {sure[1]} to be done"
+        )
     cuts = {"beside": (LEAST_BESIDE, SURE_BESIDE), "answer": (LEAST_AGREEMENT, SURE_AGREEMENT)}
     least, sure = cuts.get(kind, (LEAST_SHARE, SURE_SHARE))
     left_out = [sum(s < least for s in part) for part in (false, true)]

@@ -22,6 +22,7 @@ _STRATEGIES = {
         "select",
         "option",
         "asked",
+        "aim",
         "said",
         "deed",
         "question",

@@ -16,13 +16,14 @@ from callwright import prompts
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
 from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
 from callwright.agent.leading.agreement import ask_agreement
+from callwright.agent.leading.aim import SURE_DEED, ask_aim, asks_to_know
 from callwright.agent.leading.early_calls import is_plain_lookup
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.mistaken import find_asked
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
 from callwright.agent.leading.returned import Unlisted, find_unlisted
-from callwright.agent.leading.unasked import ask_share, find_doubt, list_values
+from callwright.agent.leading.unasked import Doubt, ask_share, find_doubt, list_values
 from callwright.agent.safety.held_call import OTHER_RECORD, UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user, only_thanks
 from callwright.agent.step import Execute, Returned, Steps
@@ -177,15 +178,10 @@ def _leave_out_unasked(
     """
     if not context.leaves_out_unasked:
         return calls
-    is_told = only_asks_to_be_told(context.query)
     shares: dict[str, float | None] = {}
     kept: list[ToolCall] = []
     for call in calls:
-        doubt = None
-        if not _is_beyond_doubt(call, context):
-            is_wanted = call.tool in wanted and not is_told
-            wishes = context.wishes
-            doubt = None if is_wanted else find_doubt(call, wishes, context, is_told=is_told)
+        doubt, is_told = yield from _find_doubt(call, wanted, context)
         if doubt is not None and call.tool not in shares:
             shares[call.tool] = yield from ask_share(
                 doubt, _tell_request(context), context.ask_letter
@@ -200,6 +196,24 @@ def _leave_out_unasked(
             context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))
             context.facts.skip([Skip(call.tool, doubt.render(), refused=True)])
     return tuple(kept)
+
+
+def _find_doubt(
+    call: ToolCall, wanted: Container[str], context: LedContext
+) -> Steps[tuple[Doubt | None, bool]]:
+    """The doubt about a call, and whether the user only asks to be told something. A request for a
+    deed is doubted only where one was done.
+    """
+    told = find_doubt(call, context.wishes, context, is_told=True)
+    if told is None or _is_beyond_doubt(call, context):
+        return None, False
+    if (yield from asks_to_know(context.query, context.ask_letter)):
+        return told, True
+    doubt = find_doubt(call, context.wishes, context) if call.tool not in wanted else None
+    if doubt is not None and not doubt.is_beside:
+        share = yield from ask_aim(_tell_request(context), context.ask_letter)
+        doubt = doubt if share is None or share < SURE_DEED else None
+    return doubt, False
 
 
 def _replace_mistaken(

@@ -61,17 +61,18 @@ class Doubt:
     @property
     def least(self) -> float:
         """The share below which nobody asked for it."""
-        return LEAST_BESIDE if self._is_beside else LEAST_SHARE
+        return LEAST_BESIDE if self.is_beside else LEAST_SHARE
 
     @property
     def sure(self) -> float:
         """The share from which it is made; below it only the user can tell."""
-        if self._is_beside:
+        if self.is_beside:
             return SURE_BESIDE
         return LEAST_SHARE if self.is_linked else SURE_SHARE
 
     @property
-    def _is_beside(self) -> bool:
+    def is_beside(self) -> bool:
+        """Return True if another write may have been made."""
         return any(tool.effects.may_write for tool in self.tools[:-1])
 
     def render(self) -> str:

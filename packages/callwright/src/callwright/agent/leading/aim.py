@@ -1,0 +1,50 @@
+"""Tells whether a request is for something to be told or for something to be done.
+
+Of a request for one of the two a small model tells that surely with one letter, asked apart from
+the conversation in both orders; of one for both it does not (``callwright bench letters``). A
+question that opens no tool of its own tells nothing: "Could you switch it off?" asks for a deed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from callwright import prompts
+from callwright.agent.leading.wanted import LETTER, AskLetter
+from callwright.agent.step import Steps
+from callwright.language.questions import asks_only, only_asks_to_be_told
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.thresholds import threshold
+from callwright.prompts.one_letter import MOST_SHOWN, read_shares, render_choices
+
+LEAST_DEED: Final = threshold("callwright.agent", "aim_least_deed")
+"""The share of a deed below which questions alone only ask to be told something."""
+SURE_DEED: Final = threshold("callwright.agent", "aim_sure_deed")
+"""The share from which a request is for something to be done."""
+_AIMS = ("to be told something", "something to be done or changed")
+_SHOWN = 400  # characters of the request's end
+
+
+def ask_aim(query: str, ask_letter: AskLetter) -> Steps[float | None]:
+    """The share of a deed in what a request is for; None where the model states no
+    probabilities.
+    """
+    found = []
+    for order in (_AIMS, _AIMS[::-1]):
+        asked = prompts.render("aim", query=query[-_SHOWN:], choices=render_choices(order))
+        request = ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
+        shares = read_shares((yield from ask_letter(request)).first_token, len(order))
+        if not shares:
+            return None
+        found.append(shares[order.index(_AIMS[1])])
+    return sum(found) / len(found)
+
+
+def asks_to_know(query: str, ask_letter: AskLetter) -> Steps[bool]:
+    """Return True if a request only asks to be told something: its question words tell, or, of
+    other questions, the model.
+    """
+    if only_asks_to_be_told(query):
+        return True
+    share = (yield from ask_aim(query, ask_letter)) if asks_only(query) else None
+    return share is not None and share < LEAST_DEED
