@@ -60,7 +60,7 @@ class Server:
         the variables filled in.
         """
         queries = [dict(parse_qsl(one.partition("?")[2])) for one in (self.url, *self.args)]
-        named = _name_arguments(self.args)
+        named = name_arguments(self.args)
         tables = (self.variables, self.env, self.headers, named, *queries)
         return tuple(dict.fromkeys(value for table in tables for value in secret_values(table)))
 
@@ -166,7 +166,7 @@ def _get_variable(name: str, match: re.Match[str], environ: Mapping[str, str]) -
     return found
 
 
-def _name_arguments(args: Sequence[str]) -> dict[str, str]:
+def name_arguments(args: Sequence[str]) -> dict[str, str]:
     """The values in a program's arguments by their names: ``--key=value``, ``--key value``,
     ``KEY=value``, ``Name: value``.
     """

@@ -113,3 +113,12 @@ def test_the_entry_for_a_client_is_printed_with_its_place(home: Path) -> None:
     done = run(home, "--print-config", "cline", "--url", "http://127.0.0.1:8790/mcp")
     entry = json.loads(done.stdout)["mcpServers"]["callwright"]
     assert entry == {"type": "streamableHttp", "url": "http://127.0.0.1:8790/mcp"}
+
+
+@pytest.mark.parametrize("text", ["", "{broken"])
+def test_a_file_that_is_no_json_costs_the_others_nothing(home: Path, text: str) -> None:
+    (home / ".claude.json").write_text(text)
+    done = run(home)
+    assert done.returncode == 0, done.stderr
+    assert ".claude.json cannot be read as JSON" in done.stderr
+    assert "git" in (home.parent / "project" / "mcp.json").read_text()

@@ -155,3 +155,9 @@ def test_an_entry_that_starts_nothing_is_left_out_and_said(entry: Any) -> None:
     found = read({"mcpServers": {"x": entry}}, "claude-code")
     assert not found.servers
     assert len(found.notes) == 1
+
+
+def test_a_secret_among_the_arguments_is_one_too() -> None:
+    args = {"plain": ["-y", "x"], "key": ["--api-key", "sk-4f8a"], "filled": ["--key", "${KEY}"]}
+    servers = {name: {"command": "npx", "args": given} for name, given in args.items()}
+    assert read({"mcpServers": servers}, "cursor").secrets == ("key",)

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def import_lists(clients: Sequence[str], project: Path, output: Path) -> int:
     lists: list[tuple[Place, ServerList]] = []
     for place in _find_places(project):
         document = _read_document(place.path) if place.client in clients else None
+        if document is None and place.client in clients and place.path.exists():
+            print(f"note: {_show_path(place.path)} cannot be read as JSON", file=sys.stderr)
         if document is not None:
             found = read_server_list(document, place.client, home=home, project=place.project)
             lists.append((place, found))
@@ -86,7 +89,7 @@ def _find_places(project: Path) -> tuple[Place, ...]:
 
 
 def _read_document(path: Path) -> Any:
-    """The JSON of a client's file, with comments where it has some; None where there is none."""
+    """The JSON of a client's file, with comments where it has some; None where it has none."""
     try:
         with path.open("rb") as file:
             raw = file.read(_LONGEST + 1)
@@ -94,10 +97,11 @@ def _read_document(path: Path) -> Any:
         return None
     if len(raw) > _LONGEST:
         raise ConfigError(f"{path} is longer than {_LONGEST} bytes")
-    try:
+    with suppress(JsonError):
         return parse(raw)
-    except JsonError:
+    with suppress(JsonError):
         return parse_lenient(raw.decode("utf-8", "replace")).value
+    return None
 
 
 def _read_present(output: Path) -> JsonObject:

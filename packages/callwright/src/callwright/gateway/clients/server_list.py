@@ -16,6 +16,7 @@ from typing import Any
 from callwright.gateway.clients.places import ClientName
 from callwright.language.credentials import secret_values
 from callwright.nouns.types import Json, JsonObject
+from callwright.tools.servers import name_arguments
 
 _INPUT = re.compile(r"\$\{input:([^}]+)\}")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
@@ -210,7 +211,9 @@ def _is_positive(value: Json) -> bool:
 
 
 def _has_secret(entry: Mapping[str, Any]) -> bool:
-    tables = (entry.get("env"), entry.get("headers"))
+    args = entry.get("args")
+    named = name_arguments([str(one) for one in args]) if isinstance(args, list) else None
+    tables = (entry.get("env"), entry.get("headers"), named)
     return any(
         "${" not in value
         for table in tables
