@@ -31,6 +31,7 @@ from callwright.nouns.types import (
     UNKNOWN,
     WRITE,
     Effects,
+    Message,
     Tool,
     ToolOutput,
     to_canonical_json,
@@ -74,11 +75,13 @@ def weather(**more: Any) -> FakeTool:
     return FakeTool("population", {"iata": TEXT}, **given)
 
 
-async def run(tools: list[FakeTool], script: Any, *layers: list[str], **options: Any) -> Run:
+async def run(
+    tools: list[FakeTool], script: Any, *layers: list[str], query: str = QUERY, **options: Any
+) -> Run:
     planner = FixedPlan(*layers) if layers else None
     model = script if isinstance(script, ScriptedModel) else ScriptedModel(script)
     return await Orchestrator([fake_source(*tools)], model=model, planner=planner, **options).run(
-        QUERY
+        query
     )
 
 
@@ -245,7 +248,8 @@ async def test_a_write_whose_outcome_is_unknown_is_not_repeated() -> None:
     lost = Failure("timeout", "no reply", retryable=True, outcome_unknown=True)
     tool = FakeTool("find_airport", FIND, output=lost, effects=DESTRUCTIVE)
     script = {"bind": calls(call("find_airport", city="Oslo")), "*": said("Nothing.")}
-    done = await run([tool], script, ["find_airport"], safety=Safety(allow=["find_airport"]))
+    allowed = Safety(allow=["find_airport"])
+    done = await run([tool], script, ["find_airport"], query="Find Oslo.", safety=allowed)
     assert len(tool.calls) == 1
     assert done.results[0].failure is not None
     assert done.status == "abstained"
@@ -1351,7 +1355,8 @@ async def test_an_equal_call_that_is_not_made_again_says_why(effects: Effects, w
     tool = airport(effects=effects)
     again = calls(call("find_airport", city="Oslo"))
     script = {"bind": [again, again], "*": said("It is OSL.", "r1")}
-    done = await run([tool], script, strategy="layered-no-sketch", safety=Safety(allow=["*"]))
+    options: dict[str, Any] = {"strategy": "layered-no-sketch", "safety": Safety(allow=["*"])}
+    done = await run([tool], script, query="Find Oslo.", **options)
     assert len(tool.calls) == 1
     [skip] = [skip for skip in done.skips if "already made" in skip.reason]
     assert skip.reason.startswith("the same call was already made as r1")
@@ -1399,3 +1404,37 @@ async def test_a_write_that_was_kept_back_is_told_beside_another_of_its_tool(
     assert first["arguments"] in tool.calls
     assert made_up["arguments"] not in tool.calls
     assert ("How many pieces of C-330?" in done.answer.text) is not is_good
+
+
+@pytest.mark.parametrize("strategy", ["react", "layered"])
+@pytest.mark.parametrize(
+    ("query", "before", "made"),
+    [
+        ("Which reminders are there?", (), False),
+        ("¿Qué recordatorios hay?", (), False),
+        ("Clear all reminders that are there.", (), True),
+        ("Which ones are there?", (Message("assistant", "Shall I delete one?"),), True),
+    ],
+)
+async def test_a_question_alone_has_nothing_written_for_it(
+    strategy: str, query: str, before: tuple[Message, ...], made: bool
+) -> None:
+    read = FakeTool("list_reminders", {}, output=[{"reminder_id": "R-1"}], effects=READ_LOCAL)
+    delete = FakeTool("delete_reminder", {"reminder_id": TEXT}, output={}, effects=WRITE)
+    left = [[call("list_reminders")], [call("delete_reminder", reminder_id="R-1")]]
+
+    def reply(request: ChatRequest) -> Any:
+        if request.purpose == "bind":
+            return order_step(strategy, left.pop(0) if left else [])
+        return said("It is R-1.", "r1")
+
+    setup = Orchestrator(
+        [fake_source(read, delete)],
+        model=ScriptedModel(reply),
+        strategy=strategy,
+        planner=FixedPlan(["list_reminders"], ["delete_reminder"]),
+        safety=Safety(allow=["*"]),
+    )
+    done = await setup.run(query, before)
+    assert delete.calls == [{"reminder_id": "R-1"}] * made
+    assert ("only asks to be told something" in done.answer.text) is not made

@@ -17,7 +17,7 @@ from callwright.agent.handling import CallHandling, Repairing
 from callwright.agent.run_index import RunIndex
 from callwright.agent.safety.clear import is_unstated
 from callwright.agent.safety.freeze import Freeze
-from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
+from callwright.agent.safety.held_call import ONLY_TOLD, UNSTATED_VALUE, HeldCall
 from callwright.agent.state import DeniedCall, MadeCall, RunState
 from callwright.dataflow.prerequisites import list_reads
 from callwright.nouns.model_profile import SMALL, ModelProfile
@@ -212,13 +212,16 @@ class RunFacts:
 
     @property
     def kept_back(self) -> tuple[Skip, ...]:
-        """The calls of :attr:`unstated`, and those of earlier segments, as an answer tells of
-        them.
+        """The calls of :attr:`unstated`, those of earlier segments, and the writes that a question
+        does not ask for, as an answer tells of them.
         """
         good = self.succeeded | self.state.replaced
         before = (s for s in self.skips if s.refused and is_unstated(s.reason))
         told = [Skip(s.tool, s.reason, refused=True) for s in before if s.tool not in good]
-        told += [Skip(one.call.tool, one.reason, refused=True) for one in self.unstated]
+        unasked = (one for one in self.held if one.rule == ONLY_TOLD)
+        told += [
+            Skip(one.call.tool, one.reason, refused=True) for one in (*self.unstated, *unasked)
+        ]
         return tuple(dict.fromkeys(told))
 
     @property

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable
 
+from callwright.agent.safety.repeats import asks_user
 from callwright.agent.state import Asked, RunState
+from callwright.language.questions import only_asks_to_be_told
 from callwright.nouns.types import Tool, ToolResult
 from callwright.repair.gate import Gate
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -21,6 +23,7 @@ class RunIndex:
     def __init__(self, state: RunState, gate: Gate | None = None) -> None:
         self.gate = gate or Gate(state.tools)
         self.spoken = list_spoken(state.asked)
+        self.is_only_told = is_only_told(state.asked)
         self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
@@ -72,6 +75,11 @@ def build_sources(asked: Asked, results: Iterable[ToolResult] = ()) -> Provenanc
     """The index of what was asked and what came back."""
     today = asked.days[0] if asked.days else None
     return ProvenanceIndex(asked.query, asked.conversation, results, days=asked.days, today=today)
+
+
+def is_only_told(asked: Asked) -> bool:
+    """Return True if the user only asks to be told something, and answers no question."""
+    return only_asks_to_be_told(asked.query) and not asks_user(asked.conversation)
 
 
 def list_spoken(asked: Asked) -> tuple[str, ...]:

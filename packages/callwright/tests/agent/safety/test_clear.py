@@ -30,6 +30,7 @@ from callwright.nouns.plan import Plan
 from callwright.nouns.types import (
     DESTRUCTIVE,
     READ,
+    UNKNOWN,
     WRITE,
     CheckedCall,
     Effects,
@@ -410,3 +411,17 @@ def test_a_value_in_the_place_of_another_makes_another_write() -> None:
     known = ProvenanceIndex(said, results=[done])
     state = ClearanceState(known, consent=None, made={make_write_key(tool, packed): "done"})
     assert isinstance(clear(call, state), ClearedCall)
+
+
+def test_who_only_asks_to_be_told_something_has_nothing_written() -> None:
+    state = ClearanceState(consent=Consent(), spoken=["Which bills are open?"], only_told=True)
+    verdict = denied(checked(), state)
+    assert verdict.rule == "only_told"
+    assert "only asks to be told something" in verdict.reason
+    assert isinstance(clear(checked(READ), state), ClearedCall)
+    assert isinstance(clear(checked(UNKNOWN), state), ClearedCall)
+    assert isinstance(clear(checked(), state._replace(only_told=False)), ClearedCall)
+    named = state._replace(spoken=["Which bills are open and can you pay them?"])
+    assert isinstance(clear(checked(), named), ClearedCall)
+    approved = state._replace(approval=Approval(checked(), granted=True))
+    assert isinstance(clear(checked(), approved), ClearedCall)

@@ -455,8 +455,10 @@ class CallRunner:
             return state._replace(spoken=index.spoken)
         looked_up = find_looked_up(tuple(index.tools.values()), undeclared=fills_schema)
         before = index.build_sources_before_writes() if self._may_undo() else None
+        state = state._replace(spoken=index.spoken, looked_up=looked_up, before=before)
+        # where models call too readily, one letter of the model decides that
         return state._replace(
-            spoken=index.spoken, looked_up=looked_up, before=before, judges_reads=fills_schema
+            judges_reads=fills_schema, only_told=index.is_only_told and not fills_schema
         )
 
     def _may_undo(self) -> bool:

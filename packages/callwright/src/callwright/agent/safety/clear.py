@@ -20,7 +20,7 @@ from callwright.agent.safety.filling import Filled
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.safety.looked_up import NO_LOOKUPS, list_returned
 from callwright.agent.safety.repeats import Before
-from callwright.language.tokens import split_tokens
+from callwright.language.tokens import split_name, split_tokens
 from callwright.nouns.types import (
     CheckedCall,
     Json,
@@ -41,6 +41,7 @@ DenialRule: TypeAlias = Literal[
     "repeated_write",
     "unstated_value",
     "undoing_write",
+    "only_told",
     "approval",
     "refused",
 ]
@@ -152,7 +153,8 @@ class ClearanceState(NamedTuple):
     states, nor may a read where ``judges_reads``. ``looked_up``: the tools whose results give each
     tool's arguments. ``before``: the sources without what the writes of this turn returned; then
     nothing destructive is done to what was made just now, as a compensation is that nobody asked
-    for.
+    for. ``only_told``: the user's last message only asks to be told something; then no declared
+    write is made of which it does not say the verb, unless somebody approves it.
     """
 
     sources: ProvenanceIndex = ProvenanceIndex()
@@ -166,6 +168,7 @@ class ClearanceState(NamedTuple):
     looked_up: Lookups = NO_LOOKUPS
     before: ProvenanceIndex | None = None
     judges_reads: bool = False
+    only_told: bool = False
 
 
 def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
@@ -181,7 +184,7 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
         checked.tool, checked.arguments, compute_write_key(checked, state), state
     )
     if denied is None and checked.tool.effects.may_write:
-        denied = _deny_unapproved(checked, state, filled)
+        denied = _deny_unapproved(checked, state, filled) or _deny_unasked(checked.tool, state)
     return denied or ClearedCall(checked, filled.told, _SEAL)
 
 
@@ -255,6 +258,10 @@ def _may_be_meant(value: Json, state: ClearanceState) -> bool:
 _OTHER_OPTION = (
     "'{}' was not called again: it has already succeeded with the same required arguments, and"
     " nothing states the options in which this call differs."
+)
+_ONLY_TOLD = (
+    "'{}' was not called: the user's last message only asks to be told something. It is made where"
+    " the user asks for it."
 )
 _UNDOING = (
     "'{}' was not called: {} was made just now, for this request. To undo it needs the user's word."
@@ -355,6 +362,15 @@ def _deny_unapproved(checked: CheckedCall, state: ClearanceState, filled: Filled
         if said.granted
         else Denied("refused", describe_refusal(checked, why, said.by), filled.told)
     )
+
+
+def _deny_unasked(tool: Tool, state: ClearanceState) -> Denied | None:
+    if not (state.only_told and tool.effects.declares_write) or state.approval is not None:
+        return None
+    said = ProvenanceIndex(state.spoken[-1] if state.spoken else "")
+    if any(said.mentions(word) for word in split_name(tool.name)[:1]):
+        return None
+    return Denied("only_told", _ONLY_TOLD.format(tool.name))
 
 
 def _drop_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:

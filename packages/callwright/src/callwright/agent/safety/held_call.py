@@ -9,6 +9,7 @@ from callwright.nouns.types import ToolCall
 
 UNSTATED_VALUE: Final = "unstated_value"
 UNASKED_WRITE: Final = "unasked_write"  # a write behind lookups that nobody may have asked for
+ONLY_TOLD: Final = "only_told"  # a write where the user only asks to be told something
 OTHER_RECORD: Final = "other_record"  # a destructive call on another record than the named one
 
 USERS_TO_TELL: Final = (OTHER_RECORD, UNASKED_WRITE)
