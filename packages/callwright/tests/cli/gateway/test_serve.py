@@ -28,7 +28,7 @@ async def run_gateway(
 ) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
     """A gateway in front of a peer; its address, and its process."""
     servers = folder / "mcp.json"
-    entries = {"p": peer(approve=["pid"]), "h": hostile(approve=["*"])}
+    entries = {"p": peer(approve=["pid"]), "h": hostile(approve=["*"], pinned=["fnie"])}
     servers.write_text(json.dumps({"mcpServers": entries}))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "callwright", "gateway"),
@@ -75,6 +75,18 @@ async def test_calls_are_logged_counted_and_learned_from(tmp_path: Path, mode: s
         ("p__refuse", "refused"),
     ]
     assert (tmp_path / "evidence.db").exists()
+
+
+async def test_a_quiet_gateway_logs_no_calls_and_says_what_is_wrong(tmp_path: Path) -> None:
+    async with run_gateway(tmp_path, "--quiet") as (address, process):
+        async with connect_http(address) as client:
+            await client.list_tools()
+            assert await try_call(client, "h__fine") == "fine"
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr is not None
+        told = (await process.stderr.read()).decode()
+    assert "names 'fnie'" in told
+    assert "h__fine" not in told
 
 
 async def test_with_a_key_only_its_holder_is_served(tmp_path: Path) -> None:

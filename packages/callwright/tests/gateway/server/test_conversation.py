@@ -142,10 +142,11 @@ async def test_a_budget_is_each_client_s_own_and_says_when_it_is_there_again() -
     )
     async with gateway.running(), connect(gateway, "legacy") as client:
         await client.list_tools()
+        assert "Missing required" in await try_call(client, "w__add"), "it was not sent"
         told = [await try_call(client, "w__add", {"a": 1, "b": 2}) for _ in range(3)]
     assert told[:2] == ["3", "3"]
     assert "2 calls of the server 'w'" in told[2]
-    assert [record.reason for record in records] == ["", "", "budget"]
+    assert [record.reason for record in records] == ["arguments", "", "", "budget"]
 
 
 async def test_what_an_older_server_asks_while_nobody_can_answer_is_refused_in_time() -> None:

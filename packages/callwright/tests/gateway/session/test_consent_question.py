@@ -17,7 +17,17 @@ def test_the_question_names_the_tool_its_server_the_reason_and_the_arguments() -
     for said in ("'forecast'", "'weather'", "it may write", "OsloOslo"):
         assert said in asked["message"]
     assert len(asked["message"]) < 1_500
+    assert asked["message"].endswith("and 3011 characters more"), "what is not shown is counted"
     ElicitRequestFormParams.model_validate(asked, by_name=False)
+
+
+def test_no_text_of_the_arguments_steers_what_is_shown() -> None:
+    made = catalog()
+    (offer,) = made
+    checked = made.gate.check(ToolCall("1", offer.exposed, {"city": "a\u202eb\x1b[2J"}))
+    assert isinstance(checked, CheckedCall)
+    said = build_question(AskConsent(offer, checked, "why"))["message"]
+    assert said.replace("\n", "").isprintable()
 
 
 def test_only_a_yes_is_one() -> None:

@@ -14,6 +14,9 @@ def test_so_many_calls_an_hour_and_each_client_has_its_own() -> None:
     assert not budget.take("ann", "mail", 2, HOUR)
     assert budget.take("ann", "mail", None, HOUR), "no budget, no end"
     assert not budget.take("ann", "none", 0, 0.0)
+    budget.give_back("ann", "mail")
+    budget.give_back("nobody", "mail")
+    assert budget.take("ann", "mail", 2, HOUR), "one was not sent"
 
 
 def test_clients_that_left_are_forgotten() -> None:

@@ -81,29 +81,27 @@ def serve_gateway(options: GatewayOptions) -> None:
     found = read_servers_file(options.servers.expanduser())
     door = None if options.port is None else (build_access(options, found.oauth), _listen(options))
     lines: CallLines = JsonLines() if options.log_format == "json" else TextLines()
-    log = None if options.quiet else LineLog(sys.stderr.fileno(), lines.render_warning)
+    log = LineLog(sys.stderr.fileno(), lines.render_warning)
     try:
         with open_evidence(options.evidence) as store:
             notes = _Notes(lines, log, store)
             with asyncio.Runner(loop_factory=_find_loop()) as runner:
                 runner.run(_serve_clients(options, found, notes, door))
     finally:
-        if log is not None:
-            log.close()
+        log.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Notes:
-    """The log and the evidence of a gateway. ``log`` None: nobody wants lines."""
+    """The log and the evidence of a gateway."""
 
     lines: CallLines
-    log: Callable[[str], None] | None
+    log: Callable[[str], None]
     store: EvidenceStore | None
 
     def warn(self, said: str) -> None:
         """Say something that a user should know."""
-        if self.log is not None:
-            self.log(self.lines.render_warning(said))
+        self.log(self.lines.render_warning(said))
 
 
 _Door: TypeAlias = tuple[Access, socket.socket] | None
@@ -123,9 +121,7 @@ async def _serve_clients(
     options: GatewayOptions, found: ServersFile, notes: _Notes, door: _Door
 ) -> None:
     """Serve until the client leaves, or until this process is told to stop."""
-    logging.getLogger().addHandler(
-        LogHandler(notes.log or _say_nothing, notes.lines.render_warning)
-    )
+    logging.getLogger().addHandler(LogHandler(notes.log, notes.lines.render_warning))
     for name in ("mcp", "client"):  # the SDK's: texts of servers and clients would stand in it
         logging.getLogger(name).propagate = False
     counters = GatewayCounters()
@@ -135,7 +131,7 @@ async def _serve_clients(
         def record(call: CallRecord, end: CallEnd | None) -> None:
             counters.add(call)
             note(call, end)
-            if notes.log is not None:
+            if not options.quiet:
                 notes.log(notes.lines.render_call(call))
 
         for entry in found.entries:
@@ -152,10 +148,6 @@ async def _serve_clients(
             return
         authorizer = build_authorizer(door[0], found.oauth)
         await _serve_http(gateway, door, authorizer, counters, notes.lines, secrets)
-
-
-def _say_nothing(line: str) -> None:
-    del line
 
 
 async def _serve_stdio(gateway: Gateway) -> None:

@@ -237,6 +237,8 @@ class Gateway:
         finally:
             self.active -= 1
             if not isinstance(ended, dict):  # else the call goes on when its client comes back
+                if record.sent is None and not facts.over_budget:
+                    self._budget.give_back(caller.budget_key, record.server)
                 self._record(record, ended, began)
 
     async def _resolve(self, name: str, arguments: Any, catalog: GatewayCatalog) -> Resolved:

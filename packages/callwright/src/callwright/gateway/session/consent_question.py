@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from callwright.gateway.session.commands import AskConsent
+from callwright.nouns.control_characters import escape_controls
 from callwright.nouns.types import JsonObject, to_canonical_json
 
 _SHOWN = 1_000  # characters of the arguments
@@ -12,8 +13,9 @@ _SHOWN = 1_000  # characters of the arguments
 
 def build_question(command: AskConsent) -> JsonObject:
     """The parameters of ``elicitation/create``."""
-    told = to_canonical_json(command.call.arguments)
-    shown = told if len(told) <= _SHOWN else told[: _SHOWN - 1] + "…"
+    told = escape_controls(to_canonical_json(command.call.arguments))
+    more = len(told) - _SHOWN
+    shown = told if more <= 0 else f"{told[:_SHOWN]}… and {more} characters more"
     return {
         "mode": "form",
         "message": (

@@ -30,6 +30,11 @@ class HourlyBudget:
             self._forget(now)
         return True
 
+    def give_back(self, client: str, server: str) -> None:
+        """A call that was counted was not sent."""
+        if made := self._made.get((client, server)):
+            made.pop()
+
     def count_seconds(self, client: str, server: str, now: float) -> float:
         """Return the seconds until the oldest call that counts is an hour old."""
         made = self._made.get((client, server))
