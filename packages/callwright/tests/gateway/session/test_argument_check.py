@@ -125,6 +125,15 @@ def test_a_write_is_not_sent_with_a_guess_of_what_it_is_about(
     assert next(iter({*arguments} - {"city"})) in written.message
 
 
+def test_a_number_that_languages_read_differently_is_no_number_of_a_write() -> None:
+    (offer,) = catalog(tool("forecast"))
+    for text, sent in (("1,000", None), ("12,5", None), ("1,234,567", 1_234_567), ("3", 3)):
+        call = ToolCall("1", offer.exposed, {"city": "Oslo", "days": text})
+        checked = check_call(Gate([offer.tool]), offer.tool, call, may_write=True)
+        assert isinstance(checked, Refusal) == (sent is None)
+        assert sent is None or (checked.arguments or {})["days"] == sent
+
+
 @pytest.mark.parametrize(
     ("given", "key"),
     [("meeting", "meeting_id"), ("repository", "repo"), ("mesage", "message"), ("To", "to")],

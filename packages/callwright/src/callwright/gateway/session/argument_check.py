@@ -4,12 +4,14 @@ A call that its schema accepts passes as it is. Only then the rules of a reply r
 conversation: nothing is filled in, and nothing is doubted. What they leave passes the gate.
 
 A call that may write is not sent where a repair would guess what it is about: without a key that
-the tool does not know (``dry_run``), or with a value under a key of other words (``customer_id``
-for ``meeting_id``). Its client is told, and can say what it means.
+the tool does not know (``dry_run``), with a value under a key of other words (``customer_id`` for
+``meeting_id``), or with a number that languages read differently (``1,000``). Its client is told,
+and can say what it means.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from callwright.dataflow.flow import split_words
@@ -25,6 +27,7 @@ from callwright.repair.result import Settings
 _SETTINGS = Settings()
 _RENAMING = (EditRules.RENAME_KEY, EditRules.ASSIGN_KEY)
 _WEAK = ENGLISH.words("keys.weak")
+_AMBIGUOUS = re.compile(r"[-+]?[0-9]{1,3},[0-9]{3}", re.ASCII)  # a thousand, or one
 _SPELLED = 0.9  # of Jaro-Winkler, from which two words are one that is misspelled
 _PLACE = "/0/arguments"  # of the one call in a list of calls
 
@@ -67,6 +70,8 @@ def _rename_surplus(
 
 def _is_guess(edit: Edit) -> bool:
     """Return True if the call may mean something else than what the edit makes of it."""
+    if edit.rule == EditRules.TEXT_TO_NUMBER:
+        return bool(_AMBIGUOUS.fullmatch(str(edit.before).strip()))
     if edit.rule != EditRules.ASSIGN_KEY:
         return edit.rule == EditRules.DROP_UNKNOWN
     given, wanted = (
