@@ -126,12 +126,22 @@ def test_a_write_is_not_sent_with_a_guess_of_what_it_is_about(
 
 
 def test_a_number_that_languages_read_differently_is_no_number_of_a_write() -> None:
-    (offer,) = catalog(tool("forecast"))
-    for text, sent in (("1,000", None), ("12,5", None), ("1,234,567", 1_234_567), ("3", 3)):
-        call = ToolCall("1", offer.exposed, {"city": "Oslo", "days": text})
+    schema = {
+        "type": "object",
+        "properties": {"sum": {"type": "number"}, "count": {"type": "integer"}},
+    }
+    (offer,) = catalog(tool("pay", schema))
+    sent: dict[tuple[str, str], int | None] = {
+        ("sum", "1,000"): None,
+        ("sum", "1,234,567"): 1_234_567,
+        ("sum", "3"): 3,
+        ("count", "1,000"): 1_000,
+    }
+    for (key, text), number in sent.items():
+        call = ToolCall("1", offer.exposed, {key: text})
         checked = check_call(Gate([offer.tool]), offer.tool, call, may_write=True)
-        assert isinstance(checked, Refusal) == (sent is None)
-        assert sent is None or (checked.arguments or {})["days"] == sent
+        assert isinstance(checked, Refusal) == (number is None)
+        assert number is None or checked.arguments == {key: number}
 
 
 @pytest.mark.parametrize(

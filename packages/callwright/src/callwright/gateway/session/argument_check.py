@@ -12,6 +12,7 @@ and can say what it means.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from callwright.dataflow.flow import split_words
@@ -40,7 +41,7 @@ def check_call(
     if isinstance(right, CheckedCall):
         return right if gate.accepts(call) else _rename_surplus(gate, tool, call, right, may_write)
     made = _repair(gate, tool, call) or gate.check(call)
-    return right if may_write and any(map(_is_guess, made.edits)) else made
+    return right if may_write and _is_guessed(made.edits, tool) else made
 
 
 def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
@@ -61,17 +62,23 @@ def _rename_surplus(
     for made in (gate.check(call), _repair(gate, tool, call)):
         if not isinstance(made, CheckedCall) or not made.edits:
             continue
-        if may_write and any(map(_is_guess, made.edits)):
+        if may_write and _is_guessed(made.edits, tool):
             continue
         if all(edit.rule in _RENAMING for edit in made.edits):
             return made
     return right
 
 
-def _is_guess(edit: Edit) -> bool:
-    """Return True if the call may mean something else than what the edit makes of it."""
-    if edit.rule == EditRules.TEXT_TO_NUMBER:
-        return bool(_AMBIGUOUS.fullmatch(str(edit.before).strip()))
+def _is_guessed(edits: Sequence[Edit], tool: Tool) -> bool:
+    """Return True if the call may mean something else than what the edits make of it."""
+    return any(_is_guess(edit, tool) for edit in edits)
+
+
+def _is_guess(edit: Edit, tool: Tool) -> bool:
+    if edit.rule in (EditRules.TEXT_TO_NUMBER, EditRules.UNIT_LEFT_OUT):
+        inner = tool.input_schema.get("properties", {}).get(edit.path[1:])
+        is_whole = isinstance(inner, dict) and inner.get("type") == "integer"
+        return not is_whole and bool(_AMBIGUOUS.fullmatch(str(edit.before).strip()))
     if edit.rule != EditRules.ASSIGN_KEY:
         return edit.rule == EditRules.DROP_UNKNOWN
     given, wanted = (
