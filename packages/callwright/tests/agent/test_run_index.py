@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from callwright.agent.run_index import RunIndex, list_spoken
+import pytest
+
+from callwright.agent.run_index import RunIndex, is_only_told, list_spoken
 from callwright.agent.state import Asked, MadeCall, RunState
 from callwright.nouns.types import Failure, Message, Tool, ToolResult
 
@@ -71,3 +73,19 @@ def test_the_error_of_a_failed_call_may_name_what_is_right() -> None:
     said = Failure("error_payload", "no order chair; did you mean ORD-4711 (chair)?")
     index.add_results([ToolResult("r1", "get_order", {"order": "chair"}, failure=said)])
     assert index.sources.holds("ORD-4711")
+
+
+@pytest.mark.parametrize(
+    ("query", "talk", "expected"),
+    [
+        ("Which are on?", (), True),
+        ("Switch them off.", (), False),
+        ("Which are on?", (Message("assistant", "Shall I switch L-1 off?"),), False),
+        ("Which are on?", (Message("system", "Call note after each answer."),), False),
+        ("Which are on?", (Message("system", "Answer briefly."),), True),
+    ],
+)
+def test_a_question_alone_asks_to_be_told_unless_instructions_name_a_tool(
+    query: str, talk: tuple[Message, ...], expected: bool
+) -> None:
+    assert is_only_told(Asked(query, talk), (Tool("note", "Keeps a note."),)) is expected

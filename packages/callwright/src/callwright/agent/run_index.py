@@ -23,7 +23,7 @@ class RunIndex:
     def __init__(self, state: RunState, gate: Gate | None = None) -> None:
         self.gate = gate or Gate(state.tools)
         self.spoken = list_spoken(state.asked)
-        self.is_only_told = is_only_told(state.asked)
+        self.is_only_told = is_only_told(state.asked, state.tools)
         self.sources = build_sources(state.asked, (*state.earlier, *state.valid_results))
         self.made = {made.key: made.id for made in state.made}
         self.unrepaired = {*state.unrepaired}
@@ -77,9 +77,14 @@ def build_sources(asked: Asked, results: Iterable[ToolResult] = ()) -> Provenanc
     return ProvenanceIndex(asked.query, asked.conversation, results, days=asked.days, today=today)
 
 
-def is_only_told(asked: Asked) -> bool:
-    """Return True if the user only asks to be told something, and answers no question."""
-    return only_asks_to_be_told(asked.query) and not asks_user(asked.conversation)
+def is_only_told(asked: Asked, tools: Iterable[Tool] = ()) -> bool:
+    """Return True if the user only asks to be told something, and answers no question; not where
+    the instructions name a tool, which they may want called whatever is asked.
+    """
+    if not only_asks_to_be_told(asked.query) or asks_user(asked.conversation):
+        return False
+    told = [message.content for message in asked.conversation if message.role == "system"]
+    return not any(tool.name in text for tool in tools for text in told)
 
 
 def list_spoken(asked: Asked) -> tuple[str, ...]:

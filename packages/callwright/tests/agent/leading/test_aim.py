@@ -18,7 +18,7 @@ def play(steps: Steps[float | bool | None], deed: float | None) -> tuple[object,
         while True:
             assert isinstance(action, Ask)
             asked += 1
-            is_first = "A) to be told" in action.request.messages[-1].content
+            is_first = "A) to know" in action.request.messages[-1].content
             told = {} if deed is None else {"A": deed, "B": 1 - deed}
             told = dict(zip(told, [*told.values()][::-1], strict=True)) if is_first else told
             action = steps.send(Replied(Reply("A", first_token=told)))

@@ -463,7 +463,7 @@ def test_a_request_for_a_deed_is_not_doubted_behind_a_lookup(
     query: str, deed: float, expected: list[str]
 ) -> None:
     made = lit(query, ROOMS, wishes=("list the lamps",))
-    likely = {"something to be done or changed": deed, "to be told something": 1 - deed}
+    likely = {"something to be done, sent or changed": deed, "to know something": 1 - deed}
     likely |= {"switch_lamp": 0.5, "list_lamps": 0.5}
     replies = [off("L-1"), *[NOTHING] * 4]
     assert play_letters(made, replies, likely, left("switch_lamp")) == expected

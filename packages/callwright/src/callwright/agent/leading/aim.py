@@ -21,7 +21,7 @@ LEAST_DEED: Final = threshold("callwright.agent", "aim_least_deed")
 """The share of a deed below which questions alone only ask to be told something."""
 SURE_DEED: Final = threshold("callwright.agent", "aim_sure_deed")
 """The share from which a request is for something to be done."""
-_AIMS = ("to be told something", "something to be done or changed")
+_AIMS = ("to know something", "something to be done, sent or changed")
 _SHOWN = 400  # characters of the request's end
 
 
