@@ -18,6 +18,7 @@ from callwright.language.tokens import (
     split_tokens,
     squash_name,
     squash_text,
+    stands_apart,
 )
 
 
@@ -91,3 +92,19 @@ def test_each_splitter_does_what_no_other_does() -> None:
     assert key_tokens(name) == ["list", "cafe2", "items"]
     assert split_identifier(name) == ("list", "café", "2", "items")
     assert flow.split_words("listFlight2Items") == ("list", "flight", "2", "item")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("L-1", "Switch L-1 off.", True),
+        ("L-1", "Switch L-12 off.", False),
+        ("1:05", "at 11:05", False),
+        ("灯", "把灯关了", True),
+        ("Note", "a note", True),
+    ],
+)
+def test_a_text_stands_apart_where_no_longer_word_holds_it(
+    text: str, words: str, expected: bool
+) -> None:
+    assert stands_apart(text, words) is expected

@@ -92,3 +92,10 @@ def split_identifier(name: str) -> tuple[str, ...]:
     differ in a figure. Letters of another script are words of their own, and accents stay.
     """
     return tuple(_PART.findall(_CAMEL.sub(" ", name).lower()))
+
+
+def stands_apart(text: str, words: str) -> bool:
+    """Return True if a text stands in words as it is, no part of a longer word, number or time."""
+    if holds_unparted(text):
+        return text in words
+    return re.search(rf"(?<![\w:.]){re.escape(text)}(?![\w:])", words, re.IGNORECASE) is not None

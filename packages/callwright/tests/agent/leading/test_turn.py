@@ -15,11 +15,8 @@ from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, Replied, Returned
-from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     DESTRUCTIVE,
-    READ,
-    WRITE,
     Message,
     Reply,
     Tool,
@@ -27,48 +24,20 @@ from callwright.nouns.types import (
     ToolResult,
 )
 from callwright.testing import FixedPlan
-
-TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
-FIND = Tool("find_part", "Finds a part.", {"properties": {"name": TEXT}}, effects=READ)
-ORDER = Tool("order", "Orders.", {"properties": {"code": TEXT, "pieces": NUMBER}}, effects=WRITE)
-TOOLS = (FIND, ORDER)
-AIM = "What does the user want?"
-NOTHING = '{"no_call": "done"}'
-
-
-def led(query: str, *results: ToolResult) -> LedContext:
-    facts = RunFacts(RunState(Asked(query), TOOLS, results=results))
-    return LedContext(query=query, tools=TOOLS, planner=FixedPlan([]), facts=facts, mode="schema")
-
-
-def calls(*pairs: tuple[str, Any]) -> str:
-    rows = [{"name": name, "arguments": arguments} for name, arguments in pairs]
-    return json.dumps({"wishes": ["it"], "calls": rows})
-
-
-def play(
-    made: LedContext, replies: list[str], *outcomes: Returned, policy: LeadPolicy | None = None
-) -> tuple[bool, list[str], list[str]]:
-    """Whether a call was made, what was to be called, and the last words of each question."""
-    steps, left, sent, asked = take_round(policy or LeadPolicy(), made), [*outcomes], [], []
-    try:
-        action = next(steps)
-        while True:
-            event: Any
-            if isinstance(action, Ask):
-                asked.append("".join(m.content for m in action.request.messages[-1:]))
-                event = Replied(Reply(replies.pop(0)))
-            else:
-                assert isinstance(action, Execute)
-                sent.append(" ".join(f"{c.tool}{json.dumps(c.arguments)}" for c in action.calls))
-                event = left.pop(0)
-            action = steps.send(event)
-    except StopIteration as end:
-        return end.value, sent, asked
-
-
-def left(*called: str) -> Returned:
-    return Returned([], left=[ToolCall("c", name, {}) for name in called])
+from tests.agent.leading.rounds import (
+    FIND,
+    LAMPS,
+    NOTHING,
+    ORDER,
+    ROOMS,
+    TEXT,
+    calls,
+    led,
+    left,
+    lit,
+    off,
+    play,
+)
 
 
 def held(code: str, pieces: int, *missing: str, meant: tuple[str, ...] = ()) -> Returned:
@@ -118,6 +87,8 @@ def test_nothing_is_asked_twice_for_the_same_mistake() -> None:
 
 
 PEOPLE = [{"code": "E-1", "title": "Plan"}, {"code": "E-2", "title": "Review"}]
+
+
 LISTED = ToolResult("r1", "find_part", {"name": "x"}, PEOPLE)
 
 
@@ -156,6 +127,8 @@ def test_a_greeting_asks_for_nothing_and_thanks_only_where_nothing_was_offered(
 
 
 DROP = Tool("drop", "Drops a part.", {"properties": {"code": TEXT}}, effects=DESTRUCTIVE)
+
+
 THREE = [*PEOPLE, {"code": "E-3", "title": "Budget"}]
 
 
@@ -231,42 +204,6 @@ def test_a_question_about_something_else_frees_no_deletion(before: str, is_held:
     assert bool(held) is is_held
 
 
-LAMPS = (
-    Tool("list_lamps", "Lists all lamps.", {"properties": {}}, effects=READ),
-    Tool(
-        "switch_lamp",
-        "Switches a lamp.",
-        {
-            "properties": {"lamp_id": TEXT, "on": {"type": "boolean"}},
-            "required": ["lamp_id", "on"],
-        },
-        effects=WRITE,
-    ),
-)
-ROOMS = ToolResult(
-    "r1",
-    "list_lamps",
-    {},
-    [{"lamp_id": "L-1", "room": "kitchen"}, {"lamp_id": "L-2", "room": "hall"}],
-)
-
-
-def lit(query: str, *results: ToolResult, wishes: tuple[str, ...] = ()) -> LedContext:
-    facts = RunFacts(RunState(Asked(query), LAMPS, results=results))
-    return LedContext(
-        query=query,
-        tools=LAMPS,
-        planner=FixedPlan([]),
-        facts=facts,
-        mode="schema",
-        wishes=wishes,
-    )
-
-
-def off(lamp: str) -> str:
-    return calls(("switch_lamp", {"lamp_id": lamp, "on": False}))
-
-
 def test_a_lamp_that_is_called_by_its_room_is_switched_by_its_id() -> None:
     made = lit("Switch the hall lamp off", ROOMS)
     _, sent, _ = play(made, [off("the hall lamp")], left("switch_lamp"))
@@ -278,42 +215,6 @@ def test_an_identifier_that_no_lookup_returned_is_asked_about_with_those_it_retu
     _, sent, asked = play(made, [off("Wohnzimmer"), off("L-2")], left("switch_lamp"))
     assert sent == ['switch_lamp{"lamp_id": "L-2", "on": false}']
     assert "It returned L-1, L-2." in asked[-1]
-
-
-@pytest.mark.parametrize(
-    ("query", "share", "sent", "held"),
-    [
-        ("Look which lamps there are.", 0.9, 1, []),
-        ("Look which lamps there are.", 0.5, 0, ["unasked_write"]),
-        ("Look which lamps there are.", 0.2, 0, []),
-        ("Which lamps are there?", 0.9, 1, []),
-        ("Which lamps are there?", 0.5, 0, []),  # who only asks is not asked back
-    ],
-)
-def test_a_write_behind_a_lookup_is_made_asked_about_or_left_out(
-    query: str, share: float, sent: int, held: list[str]
-) -> None:
-    made = lit(query, ROOMS, wishes=("list the lamps",))
-    steps, seen = take_round(LeadPolicy(), made), []
-    letters = [{"A": 1 - share, "B": share}, {"A": share, "B": 1 - share}]
-    try:
-        action = next(steps)
-        while True:
-            event: Any = left("switch_lamp")
-            if isinstance(action, Ask) and AIM in action.request.messages[-1].content:
-                event = Replied(Reply("A", first_token={"A": 0.5, "B": 0.5}))
-            elif isinstance(action, Ask):
-                likely = letters.pop(0) if action.request.top_logprobs else {}
-                event = Replied(Reply("A" if likely else off("L-1"), first_token=likely))
-            else:
-                assert isinstance(action, Execute)
-                seen.append(action.calls)
-            action = steps.send(event)
-    except StopIteration:
-        pass
-    assert len(seen) == sent
-    assert [one.rule for one in made.held] == held
-    assert made.has_news() is bool(held), "the lookup is told before the user is asked"
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.9, ["list_lamps{}"]), (0.5, [])])
@@ -343,208 +244,3 @@ def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write(
     assert "Request: switch the hall lamp off" in letters[0]
     made.stated = ("order 2 of A-1",)
     assert play(made, [NOTHING, NOTHING])[1] == [], "each wish had its call"
-
-
-NO_DEEDS = ("Which songs are in Sport?", "哪些歌在Sport里？", "ما الأغاني الموجودة في قائمة Sport؟")
-
-
-@pytest.mark.parametrize(
-    ("query", "instructions", "expected"),
-    [
-        *((query, "", []) for query in NO_DEEDS),
-        ("Show me the songs in Sport.", "", ["create_list"]),
-        (NO_DEEDS[0], "Call create_list for each list that is named.", ["create_list"]),
-        ("What would create_list be good for?", "", []),
-    ],
-)
-def test_who_only_asks_to_be_told_something_has_nothing_written(
-    query: str, instructions: str, expected: list[str]
-) -> None:
-    show = Tool("list_songs", "Lists songs.", effects=READ)
-    create = Tool("create_list", "Creates a list.", {"properties": {"name": TEXT}}, effects=WRITE)
-    results = [ToolResult("r0", "list_songs", {}, [{"song": "Blue Harbour"}])]
-    facts = RunFacts(RunState(Asked(query), (show, create), results=results))
-    made = LedContext(
-        query=query,
-        tools=(show, create),
-        planner=FixedPlan([]),
-        facts=facts,
-        mode="schema",
-        conversation=(Message("system", instructions),),
-    )
-    wanted = calls(("create_list", {"name": "Sport"}))
-    _, sent, _ = play(made, [wanted, *[NOTHING] * 4], left("create_list"))
-    assert [text.partition("{")[0] for text in sent] == expected
-
-
-def play_letters(
-    made: LedContext, replies: list[str], likely: dict[str, float], *outcomes: Returned
-) -> list[str]:
-    """The tools that are called, where each letter has the share of the tool that it stands for."""
-    steps, left, sent = take_round(LeadPolicy(), made), [*outcomes], []
-    try:
-        action = next(steps)
-        while True:
-            event: Any
-            if isinstance(action, Ask) and action.request.top_logprobs:
-                lines = action.request.messages[-1].content.splitlines()
-                names = [line[3:].partition(":")[0] for line in lines if line[1:2] == ")"]
-                told = {chr(65 + at): likely.get(name, 0.01) for at, name in enumerate(names)}
-                event = Replied(Reply("A", first_token=told))
-            elif isinstance(action, Ask):
-                event = Replied(Reply(replies.pop(0)))
-            else:
-                assert isinstance(action, Execute)
-                sent += [call.tool for call in action.calls]
-                event = left.pop(0)
-            action = steps.send(event)
-    except StopIteration:
-        pass
-    return sent
-
-
-@pytest.mark.parametrize(("share", "expected"), [(0.9, ["list_dates"]), (0.5, ["add_date"])])
-def test_a_write_in_the_place_of_one_that_must_wait_is_not_made(
-    share: float, expected: list[str]
-) -> None:
-    key = {"type": "string", "pattern": "^D-[0-9]+$", "description": "Id of the date"}
-    move = {"properties": {"date_id": key, "day": TEXT}, "required": ["date_id", "day"]}
-    add = {"properties": {"title": TEXT, "day": TEXT}, "required": ["title", "day"]}
-    tools = (
-        Tool("list_dates", "Lists dates with date_id and title.", effects=READ),
-        Tool("add_date", "Adds a date.", add, effects=WRITE),
-        Tool("move_date", "Moves a date.", move, effects=WRITE),
-    )
-    query = "Move the dentist to Monday"
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools)),
-        mode="schema",
-    )
-    replies = [
-        calls(("add_date", {"title": "dentist", "day": "Monday"})),
-        calls(("move_date", {"date_id": "D-9", "day": "Monday"})),
-        NOTHING,
-        NOTHING,
-    ]
-    likely = {"move_date": share, "add_date": 1 - share}
-    assert play_letters(made, replies, likely, left("list_dates")) == expected
-
-
-@pytest.mark.parametrize(
-    ("query", "expected"), [("What do I have to buy?", "get_list"), ("Tell me.", "list_bills")]
-)
-def test_the_lookup_that_a_question_asks_for_is_made(query: str, expected: str) -> None:
-    tools = (Tool("list_bills", "Bills.", effects=READ), Tool("get_list", "Items.", effects=READ))
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools)),
-        mode="schema",
-    )
-    likely = {"get_list": 0.9, "list_bills": 0.1}
-    replies = [calls(("list_bills", {}))]
-    assert play_letters(made, replies, likely, left(expected)) == [expected]
-
-
-@pytest.mark.parametrize(
-    ("query", "deed", "expected"),
-    [
-        ("Switch off all of them but one.", 0.9, ["switch_lamp"]),
-        ("Could you switch it off?", 0.9, ["switch_lamp"]),
-        ("Is any of them on?", 0.2, []),
-        ("Is any of them on? Switch it off.", 0.2, []),
-    ],
-)
-def test_a_request_for_a_deed_is_not_doubted_behind_a_lookup(
-    query: str, deed: float, expected: list[str]
-) -> None:
-    made = lit(query, ROOMS, wishes=("list the lamps",))
-    likely = {"something to be done, sent or changed": deed, "to know something": 1 - deed}
-    likely |= {"switch_lamp": 0.5, "list_lamps": 0.5}
-    replies = [off("L-1"), *[NOTHING] * 4]
-    assert play_letters(made, replies, likely, left("switch_lamp")) == expected
-    assert [one.rule for one in made.held] == ["unasked_write"] * ("Switch it" in query)
-
-
-def answer_question(
-    before: str, query: str, yes: float
-) -> tuple[LedContext, list[str], list[ToolCall]]:
-    """The questions for one letter and the calls, where the model switches L-1 off upon an answer."""
-    made = lit(query, ROOMS, wishes=("list the lamps",))
-    made.conversation = (Message("user", "Hello"), Message("assistant", before))
-    steps, asked, sent = take_round(LeadPolicy(), made), [], list[ToolCall]()
-    try:
-        action = next(steps)
-        while True:
-            event: Any = left("switch_lamp")
-            if isinstance(action, Ask) and AIM in action.request.messages[-1].content:
-                event = Replied(Reply("A", first_token={"A": 0.5, "B": 0.5}))
-            elif isinstance(action, Ask) and action.request.top_logprobs:
-                asked.append(action.request.messages[-1].content)
-                is_first = "A) yes" in asked[-1]
-                likely = {"A": yes, "B": 1 - yes} if is_first else {"A": 1 - yes, "B": yes}
-                event = Replied(Reply("A", first_token=likely))
-            elif isinstance(action, Ask):
-                event = Replied(Reply(off("L-1") if not asked or not sent else NOTHING))
-            elif isinstance(action, Execute):
-                sent += action.calls
-            action = steps.send(event)
-    except StopIteration:
-        pass
-    return made, asked, sent
-
-
-@pytest.mark.parametrize(
-    "before", ["Hello. Anything else I can do for you?", "It is 1:05. L-12 is on. Anything else?"]
-)
-def test_a_question_about_something_else_is_no_question_about_a_write(before: str) -> None:
-    _, asked, _ = answer_question(before, "Yes, please", 0.9)
-    assert len(asked) == 2
-    assert all(f"{before}\nYes, please" in text for text in asked)
-
-
-@pytest.mark.parametrize(
-    "before", ["Shall I call switch_lamp for the hall?", "Soll ich L-1 ausschalten?"]
-)
-def test_a_write_that_the_user_says_yes_to_is_made(before: str) -> None:
-    made, asked, sent = answer_question(before, "Yes, please", 0.9)
-    assert len(asked) == 2
-    assert all(f"Assistant: {before}\nUser: Yes, please" in text for text in asked)
-    assert [call.tool for call in sent] == ["switch_lamp"]
-    assert not made.held
-
-
-@pytest.mark.parametrize(("yes", "is_held"), [(0.2, False), (0.49, True)])
-def test_a_write_that_the_user_says_no_to_is_not_made(yes: float, is_held: bool) -> None:
-    made, _, sent = answer_question("Soll ich L-1 ausschalten?", "Nein, noch nicht.", yes)
-    assert sent == []
-    assert [one.rule for one in made.held] == ["unasked_write"] * is_held
-    named, _, sent = answer_question("Soll ich L-1 ausschalten?", "Nein, nicht L-1.", yes)
-    assert (sent, len(named.held)) == ([], 1), "it is named: the user is asked"
-
-
-def test_a_model_without_probabilities_is_asked_for_one_letter_once() -> None:
-    made = lit("Look which lamps there are.", ROOMS, wishes=("list the lamps",))
-    replies = [off("L-1"), "A"]
-    made_calls, sent, asked = play(made, replies, left("switch_lamp"))
-    assert (made_calls, len(sent), len(asked)) == (True, 1, 2)
-    assert made.is_silent
-
-
-def test_a_letter_that_is_known_is_not_asked_for_again() -> None:
-    first = lit("Which lamps are there?", ROOMS, wishes=("list the lamps",))
-    request = ChatRequest((Message("user", "Which?"),), "letter", max_tokens=1, top_logprobs=5)
-    steps = first.ask_letter(request)
-    reply = Reply("A", first_token={"A": 0.9})
-    next(steps)
-    with pytest.raises(StopIteration):
-        steps.send(Replied(reply))
-    again = lit("Which lamps are there?", ROOMS)
-    again.letters = first.letters
-    with pytest.raises(StopIteration) as end:
-        next(again.ask_letter(request))
-    assert end.value.value == reply

@@ -119,6 +119,12 @@ class LedContext(StepContext):
                 kept.setdefault(make_call_key(one.call), one)
         return tuple(kept.values())
 
+    @property
+    def last_words(self) -> str:
+        """What the assistant said last; "" where it said nothing."""
+        said = [m.content for m in self.conversation if m.role == "assistant" and m.content]
+        return said[-1] if said else ""
+
     def is_said(self, text: str) -> bool:
         """Return True if a text stands in the conversation as it is."""
         return ProvenanceIndex(self.query, self.conversation).holds_whole(text)
@@ -167,6 +173,15 @@ class LedContext(StepContext):
         elif self.mode == "native":
             request = replace(request, tools=tools)
         return (yield from ask(request, None, actor, tools))
+
+    def ask_again(
+        self, problem: str, tools: tuple[Tool, ...], *, may_decline: bool = True, most: int = 1
+    ) -> Steps[tuple[ToolCall, ...]]:
+        """The calls of the one question of a round that follows on calls, ``most`` at most."""
+        self.is_asked_again = True
+        question = prompts.render("again", problem=problem)
+        reply = yield from self.ask_for_calls(tools, question, may_decline=may_decline, most=most)
+        return self.read_calls(reply, tools)[:most]
 
     def read_calls(self, reply: Reply, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
         """The calls that a reply decided on."""
