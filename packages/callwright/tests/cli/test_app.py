@@ -132,7 +132,15 @@ def test_the_help_names_every_planner(command: str) -> None:
 def test_a_run_that_finds_nothing_says_so_with_its_exit_code(tools: Path) -> None:
     with endpoint(['{"calls": []}', '{"calls": []}']) as url:
         done = callwright(
-            "run", "How many hammers?", "--tools", tools, "--model", f"{url}#m", "--mode", "schema", "--json"
+            "run",
+            "How many hammers?",
+            "--tools",
+            tools,
+            "--model",
+            f"{url}#m",
+            "--mode",
+            "schema",
+            "--json",
         )
     assert done.returncode == 3, done.stderr
     assert json.loads(done.stdout)["status"] == "abstained"
