@@ -251,6 +251,30 @@ def test_a_result_without_its_call_keeps_its_place_and_name() -> None:
     assert "place_order" in sent[-1]["content"]
 
 
+def test_each_result_belongs_to_the_last_open_call_of_its_function() -> None:
+    count = 4_000  # takes minutes if all open calls are walked through for each
+    said: list[Any] = [
+        {
+            "role": "assistant",
+            "content": None,
+            "function_call": {"name": f"f{n}", "arguments": "{}"},
+        }
+        for n in (*range(count), 0)
+    ]
+    said += [{"role": "function", "name": f"f{n}", "content": "x"} for n in (0, *range(count))]
+    made = convert_to_tools({"functions": [FUNCTION], "messages": said})["messages"]
+    called = [one["tool_calls"][0]["id"] for one in made if "tool_calls" in one]
+    results = [one["tool_call_id"] for one in made if one["role"] == "tool"]
+    assert results == [called[-1], *called[:-1]]
+
+
+def test_calls_that_are_no_list_cost_no_answer() -> None:
+    writer = OlderAnswer()
+    writer.head(200, JSON)
+    writer.feed(b'{"choices": [{"index": [], "message": {"content": "Hi", "tool_calls": 5}}]}')
+    assert json.loads(writer.end())["choices"][0]["message"] == {"content": "Hi"}
+
+
 @pytest.mark.parametrize("has_begun", [False, True])
 def test_an_answer_whose_session_is_lost_is_not_sent_in_the_other_form(has_begun: bool) -> None:
     raw = json.dumps({"model": "m", "messages": [USER], "functions": [FUNCTION]}).encode()
@@ -285,7 +309,14 @@ def test_a_fault_of_our_own_costs_no_translation() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"<html>", b'{"choices": 3}', b'{"choices": [null]}', whole("Hi"), b'{"error": "x"}'],
+    [
+        b"",
+        b"<html>",
+        b'{"choices": 3}',
+        b'{"choices": [null, "x", 3]}',
+        whole("Hi"),
+        b'{"error": "x"}',
+    ],
 )
 def test_what_holds_no_call_stays_as_it_is(data: bytes) -> None:
     writer = OlderAnswer()

@@ -103,3 +103,16 @@ def test_one_that_was_written_as_text_has_the_form_of_its_tool() -> None:
     book = Playbook(WRITES).ask(asked).answer(whole(text), JSON)
     (entry,) = json.loads(book.out)["choices"][0]["message"]["tool_calls"]
     assert entry["custom"] == {"name": "run_sql", "input": INSERT}
+
+
+@pytest.mark.parametrize("form", [RUN, {"type": "custom", "name": "run_sql"}])
+def test_one_that_a_tool_choice_names_may_be_called(form: Any) -> None:
+    allowed = {"mode": "auto", "tools": [form, {"type": "function", "name": "place_order"}]}
+    for choice in ({"type": "allowed_tools", "allowed_tools": allowed}, form):
+        asked = {**body(False, tools=[RUN, ORDER]), "messages": [SAID], "tool_choice": choice}
+        answer = whole(None, [custom(INSERT)], "tool_calls")
+        book = Playbook(WRITES).ask(asked).answer(answer, JSON)
+        assert book.out == answer
+        context = book.session._transaction.context
+        assert context is not None
+        assert context.named == ("run_sql" if choice is form else "")

@@ -13,6 +13,7 @@ from typing import Any
 from callwright.nouns.types import Json, JsonObject
 from callwright.proxy.apis.responses_out import render_error
 from callwright.proxy.apis.translated import BadRequest
+from callwright.proxy.session.answers.choices import list_choices
 from callwright.proxy.session.answers.native import arguments_text
 from callwright.proxy.session.answers.sse import (
     COMMENT,
@@ -60,7 +61,7 @@ def convert_to_tools(body: JsonObject) -> JsonObject:
 def _convert_messages(raw: list[Json]) -> list[Json]:
     """Calls are numbered; a result belongs to the last call of its function without one."""
     made: list[Json] = []
-    waiting: list[tuple[str, Json]] = []
+    waiting: dict[str, list[str]] = {}  # a function -> the calls of it without a result
     for number, message in enumerate(raw):
         given = message if isinstance(message, dict) else {}
         function = given.get("function_call")
@@ -68,14 +69,13 @@ def _convert_messages(raw: list[Json]) -> list[Json]:
             kept = {key: value for key, value in given.items() if key not in _OLDER}
             if not kept.get("tool_calls"):
                 called = f"call{number:05d}"
-                waiting.append((called, function.get("name")))
+                waiting.setdefault(str(function.get("name")), []).append(called)
                 kept["tool_calls"] = [{"id": called, "type": "function", "function": function}]
             made.append(kept)
         elif given.get("role") == "function":
-            same = [one for one in waiting if one[1] == given.get("name")]
-            called = same[-1][0] if same else f"call{number:05d}"
+            same = waiting.get(str(given.get("name")))
+            called = same.pop() if same else f"call{number:05d}"
             made.append({**given, "role": "tool", "tool_call_id": called})
-            waiting = [one for one in waiting if one not in same[-1:]]
         else:
             made.append(message)
     return made
@@ -106,7 +106,7 @@ class OlderAnswer:
         self._is_streamed = False
         self._splitter = EventSplitter()
         self._body: list[bytes] = []
-        self._first: dict[Json, Json] = {}  # a choice -> the index of its first call
+        self._first: dict[str, Json] = {}  # a choice -> the index of its first call
 
     def head(self, status: int, headers: dict[str, str]) -> dict[str, str]:
         is_stream = headers.get("content-type", "").startswith("text/event-stream")
@@ -134,9 +134,7 @@ class OlderAnswer:
 
     def _convert(self, document: JsonObject, key: str) -> bool:
         """Write the calls of a document in the older form. Return False if it has none."""
-        choices = document.get("choices")
-        found = [one for one in (choices if isinstance(choices, list) else ()) if one]
-        changed = [self._convert_choice(one, one.get(key)) for one in found]
+        changed = [self._convert_choice(one, one.get(key)) for one in list_choices(document)]
         return any(changed)
 
     def _convert_choice(self, choice: JsonObject, part: Json) -> bool:
@@ -146,10 +144,11 @@ class OlderAnswer:
         if not isinstance(part, dict) or "tool_calls" not in part:
             return is_ended
         made: JsonObject = {}
-        for place, entry in enumerate(part.pop("tool_calls") or ()):
-            function = read_function(entry)[0] or {}
+        entries = part.pop("tool_calls")
+        for place, entry in enumerate(entries if isinstance(entries, list) else ()):
+            function = read_function(entry)[0]
             index = entry.get("index", place) if function else -1
-            if function and index == self._first.setdefault(choice.get("index"), index):
+            if function and index == self._first.setdefault(str(choice.get("index")), index):
                 joined = made.get("arguments", "") + arguments_text(function.get("arguments"))
                 made |= {**function, "arguments": joined}
         part.pop("function_call", None)

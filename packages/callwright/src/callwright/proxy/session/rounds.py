@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from callwright.agent.bind import Bound
 from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.step import Ask, BindStep, Replied, StepContext, Steps
-from callwright.nouns.types import Json, JsonObject, Reply, Tool, ToolResult
+from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decision.decision import Question
 from callwright.proxy.session.leading.lead import (
@@ -23,6 +23,7 @@ from callwright.proxy.session.leading.lead import (
     recall_decided,
     remember_decided,
 )
+from callwright.tools.lists import chat_messages as chat
 
 Names = tuple[str, ...]
 
@@ -107,10 +108,5 @@ def offer_tools(body: JsonObject, names: Names, known: frozenset[str]) -> JsonOb
     that we cannot read stay.
     """
     tools = body["tools"]
-    kept = [entry for entry in tools if _get_name(entry) not in known.difference(names)]
+    kept = [entry for entry in tools if chat.get_tool_name(entry) not in known.difference(names)]
     return body if len(kept) == len(tools) else {**body, "tools": kept}
-
-
-def _get_name(entry: Json) -> Json:
-    function = entry.get("function") if isinstance(entry, dict) else None
-    return function.get("name") if isinstance(function, dict) else None

@@ -65,9 +65,7 @@ def read_tool_choice(body: Mapping[str, Any]) -> tuple[Choice, str]:
     if isinstance(said, dict):
         if (allowed := _get_allowed(said)) is not None:
             return ("required" if allowed.get("mode") == "required" else "auto"), ""
-        inner = said.get("function", said)
-        name = inner.get("name") if isinstance(inner, dict) else None
-        if isinstance(name, str) and name:
+        if name := get_tool_name(said):
             return "named", name
     return "auto", ""
 
@@ -97,7 +95,8 @@ def _get_allowed(said: JsonObject) -> JsonObject | None:
 
 def get_tool_name(entry: Json) -> str:
     """The name in an entry of a tool list, nested or flat; "" where it has none."""
-    inner = entry.get("function", entry) if isinstance(entry, dict) else None
+    given = entry if isinstance(entry, dict) else {}
+    inner = given.get("function") or given.get("custom") or given
     return str(inner.get("name") or "") if isinstance(inner, dict) else ""
 
 

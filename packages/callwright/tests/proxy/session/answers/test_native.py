@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 from callwright.nouns.types import ToolCall
@@ -89,6 +90,17 @@ def test_a_call_of_the_older_form_counts_where_no_other_says_the_same() -> None:
     assert calls.feed({"function_call": {"arguments": "{"}})
     calls.feed({"function_call": {"arguments": "}"}})
     assert [(c.name, c.arguments) for c in calls.calls] == [("f", "{}")]
+
+
+def test_the_calls_are_not_walked_through_with_every_piece() -> None:
+    calls = NativeCalls()
+    for n in range(1_500):
+        calls.feed({"tool_calls": [piece(n, f"c{n}", "f")]})
+    began = process_time()
+    for _ in range(8_000):
+        assert calls.feed({"tool_calls": [piece(1_499, arguments=" ")]})
+    assert process_time() - began < 1.0
+    assert len(calls.calls) == 1_500
 
 
 def test_entries_that_are_no_calls_move_none_of_the_others() -> None:

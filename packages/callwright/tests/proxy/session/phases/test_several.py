@@ -225,7 +225,7 @@ def test_an_error_of_the_upstream_is_the_answer() -> None:
     for book in (judged(cut.rpartition(b"data:")[0]), Playbook(SETTINGS).ask(streams)):
         if book.finished is None:
             book.tell(UpstreamHead(200, SSE))
-            book.tell(UpstreamData(cut))
+            book.tell(UpstreamData(cut.rpartition(b"data:")[0]))
             book.tell(UpstreamFailed(CUT_OFF))
         assert b"place_order" not in book.out
         assert b"ended before its answer did" in book.out
@@ -234,6 +234,26 @@ def test_an_error_of_the_upstream_is_the_answer() -> None:
     book.tell(UpstreamFailed(CUT_OFF))
     assert book.head is not None
     assert book.head.status == 502
+
+
+def test_choices_that_are_complete_are_not_lost_with_the_connection() -> None:
+    book = Playbook(SETTINGS).ask({**body(True, tools=[ORDER]), "messages": AGAIN, "n": 2})
+    book.tell(UpstreamHead(200, SSE))
+    book.tell(UpstreamData(stream("It rains.", REPEATED).removesuffix(DONE)))
+    assert book.out == b""
+    book.tell(UpstreamFailed(CUT_OFF))
+    assert read_choices(book.out)[0][0] == "It rains."
+    assert [one.rule for one in book.record.guarding.kept_back] == ["repeated_write"]
+    assert (book.record.outcome, book.finished is not None) == ("edited", True)
+
+
+def test_badly_numbered_calls_are_written_again_in_every_choice() -> None:
+    bare = event((0, {"tool_calls": [WEATHER_CALL]}, None), (1, {"content": "Hi"}, None))
+    book = judged(bare + event((0, {}, "tool_calls"), (1, {}, "stop")) + DONE, messages=[USER])
+    events = [json.loads(e[6:]) for e in book.out.decode().split("\n\n") if e.startswith("data: {")]
+    found = [p for e in events for c in e["choices"] for p in c["delta"].get("tool_calls") or ()]
+    assert [(one["index"], one["function"]["name"]) for one in found] == [(0, "get_weather")]
+    assert found[0]["id"]
 
 
 def test_a_client_that_waits_for_a_stream_is_kept_alive() -> None:

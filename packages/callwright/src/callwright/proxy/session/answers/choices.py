@@ -29,12 +29,12 @@ class WholeChoices:
     @property
     def parts(self) -> dict[int, bytes]:
         """Each choice as a chat completion of its own."""
-        choices = enumerate(_list_choices(self._document))
+        choices = enumerate(list_choices(self._document))
         return {place: _render_alone(self._document, choice) for place, choice in choices}
 
     def write(self, changed: Mapping[int, bytes]) -> bytes:
         """The answer with other completions in the places of some choices."""
-        made = _list_choices(self._document)
+        made = list_choices(self._document)
         for place, body in changed.items():
             made[place] = {**_read_alone(body), "index": made[place].get("index")}
         return json_bytes({**self._document, "choices": made})
@@ -80,7 +80,7 @@ class StreamedChoices:
                 out.append(raw)
                 continue
             document = json_object(extract_data(raw)) or {}
-            for choice in _list_choices(document):
+            for choice in list_choices(document):
                 place = _get_index(choice)
                 if place in left:
                     out.append(self._compose(place, _read_alone(left.pop(place))))
@@ -96,7 +96,7 @@ class StreamedChoices:
         document = json_object(data) or {}
         if document.get("error"):
             self.error += raw
-        choices = _list_choices(document)
+        choices = list_choices(document)
         for choice in choices:
             self._like = self._like or document
             self._choices.setdefault(_get_index(choice), _Gathered()).feed(choice)
@@ -141,12 +141,16 @@ class _Gathered:
         message: JsonObject = {"content": None, **self._others, **texts}
         calls = self._native.calls
         if calls:
-            message["tool_calls"] = [one.render() for one in calls]
+            # one that is not well-formed here is not passed on as it came
+            message["tool_calls"] = [
+                one.render() if one.sound else {**one.render(), "id": ""} for one in calls
+            ]
         ended = "tool_calls" if calls else "stop"
         return {"message": message, "finish_reason": self.finish or ended}
 
 
-def _list_choices(document: JsonObject) -> list[JsonObject]:
+def list_choices(document: JsonObject) -> list[JsonObject]:
+    """The choices of a chat completion or of one of its chunks, whatever else is in their list."""
     found = document.get("choices")
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -161,4 +165,4 @@ def _render_alone(document: JsonObject, choice: JsonObject) -> bytes:
 
 
 def _read_alone(body: bytes) -> JsonObject:
-    return _list_choices(json_object(body) or {})[0]
+    return list_choices(json_object(body) or {})[0]

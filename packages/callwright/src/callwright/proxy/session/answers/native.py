@@ -55,8 +55,10 @@ class NativeCalls:
     def calls(self) -> list[NativeCall]:
         """The calls so far. One of the older form counts where no other says the same."""
         older = self._older
+        if not older.name:  # asked with every event, so the calls are not walked through for it
+            return self._calls
         is_said = any((c.name, c.arguments) == (older.name, older.arguments) for c in self._calls)
-        return self._calls if is_said or not older.name else [*self._calls, older]
+        return self._calls if is_said else [*self._calls, older]
 
     def feed(self, delta: Mapping[str, Any]) -> bool:
         """Take the calls of a delta. Return True if it has any."""

@@ -54,9 +54,9 @@ def read_request(
     front = transaction.front = find_front(request, fronts)
     transaction.outbound = Outbound(request, front is not None)
     path = _get_read_path(request)
-    packing = dict(request.headers).get("content-encoding", "identity")
-    if path and packing != "identity":  # it would pass unread
-        said = f"the body is compressed ({packing}); send it without content-encoding"
+    packings = [value for name, value in request.headers if name == "content-encoding"]
+    if path and {*packings} - {"identity", ""}:  # it would pass unread
+        said = f"the body is compressed ({', '.join(packings)}); send it without content-encoding"
         transaction.refuse(415, said)
         return None
     answer = ANSWERS.get(path)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import Edit
+from callwright.nouns.types import ToolCall
 from callwright.proxy.session.answers.choices import StreamedChoices, WholeChoices
 from callwright.proxy.session.answers.collected import Collected
 from callwright.proxy.session.answers.completion import Whole
@@ -34,7 +34,6 @@ from callwright.proxy.session.phases.answering import (
 )
 from callwright.proxy.session.phases.asking import wait_for_head
 from callwright.proxy.session.phases.transaction import Steps, Transaction
-from callwright.proxy.session.record import Record
 
 
 def answer_several(
@@ -80,9 +79,9 @@ def _collect_choices(
     collected = Collected(budget.waiting_bytes if head.is_stream else budget.read_bytes)
     while not streamed.is_done:
         event = yield transaction.commands
-        if isinstance(event, UpstreamFailed):
+        if isinstance(event, UpstreamFailed) and not streamed.is_complete:
             return event.failure
-        if isinstance(event, UpstreamEnd):
+        if isinstance(event, UpstreamEnd | UpstreamFailed):
             break
         if isinstance(event, UpstreamData):
             collected.add(event.data)
@@ -99,7 +98,7 @@ def _decide_choices(
 ) -> Steps[dict[int, bytes]]:
     """Return the choices that are changed, each as a chat completion of its own."""
     record, changed = transaction.record, dict[int, bytes]()
-    every: list[Record] = []
+    parsed, sent, raws = list[ToolCall](), list[ToolCall](), list[str]()
     for place, part in parts.items():
         own = replace(context, raw=b"%d %b" % (place, context.raw))  # for ids of its own
         answer = transaction.answer = Whole(part, own)
@@ -113,16 +112,14 @@ def _decide_choices(
         body = give_form(transaction, answer.write(made))
         if body != part:
             changed[place] = body
-        record.edits[before:] = [_locate(place, edit) for edit in record.edits[before:]]
-        every.append(replace(record))
-    record.parsed = tuple(call for one in every for call in one.parsed)
-    record.sent = tuple(call for one in every for call in one.sent)
-    record.raw = "\n".join(one.raw for one in every if one.raw)
-    if every:
+        at = f"/choices/{place}"
+        record.edits[before:] = [replace(e, path=at + e.path) for e in record.edits[before:]]
+        parsed += record.parsed
+        sent += record.sent
+        raws.append(record.raw)
+    record.parsed, record.sent = tuple(parsed), tuple(sent)
+    record.raw = "\n".join(filter(None, raws))
+    if raws:
         record.outcome = "edited" if changed else "untouched"
     transaction.answer, transaction.decision = None, Decision()
     return changed
-
-
-def _locate(place: int, edit: Edit) -> Edit:
-    return replace(edit, path=f"/choices/{place}{edit.path}")
