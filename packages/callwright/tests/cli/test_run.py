@@ -46,10 +46,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def arguments(home: Path, url: str, tools: str = "tools.py") -> list[str]:
+def arguments(
+    home: Path, url: str, tools: str = "tools.py", said: str = "How many hammers?"
+) -> list[str]:
     told = [
         "run",
-        "How many hammers?",
+        said,
         "--tools",
         str(home / tools),
         "--model",
@@ -300,11 +302,12 @@ def test_a_named_model_profile_is_told_and_an_unknown_one_refused(home: Path) ->
 
 def test_every_write_needs_approval_where_the_command_line_says_so(home: Path) -> None:
     (home / "tools.py").write_text(TOOLS.replace("READ", "WRITE"))
+    said = "Take stock of the hammer."  # a mere question has nothing written
     with endpoint([CALLS, ANSWER]) as url:
-        plain = callwright(*arguments(home, url))
+        plain = callwright(*arguments(home, url, said=said))
     assert "There are 4 pieces of the hammer." in plain.stdout
     with endpoint([CALLS, ANSWER]) as url:
-        asked = callwright(*arguments(home, url), "--ask", "writes")
+        asked = callwright(*arguments(home, url, said=said), "--ask", "writes")
     assert "not allowed: it may write, and nobody was there to be asked" in asked.stdout
     assert re.search(r"to approve it beforehand: --allow \S+:stock", asked.stderr)
     assert asked.returncode == 3
