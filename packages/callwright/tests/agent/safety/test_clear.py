@@ -413,15 +413,49 @@ def test_a_value_in_the_place_of_another_makes_another_write() -> None:
     assert isinstance(clear(call, state), ClearedCall)
 
 
-def test_who_only_asks_to_be_told_something_has_nothing_written() -> None:
-    state = ClearanceState(consent=Consent(), spoken=["Which bills are open?"], only_told=True)
-    verdict = denied(checked(), state)
-    assert verdict.rule == "only_told"
-    assert "only asks to be told something" in verdict.reason
-    assert isinstance(clear(checked(READ), state), ClearedCall)
-    assert isinstance(clear(checked(UNKNOWN), state), ClearedCall)
-    assert isinstance(clear(checked(), state._replace(only_told=False)), ClearedCall)
-    named = state._replace(spoken=["Which bills are open and can you pay them?"])
-    assert isinstance(clear(checked(), named), ClearedCall)
-    approved = state._replace(approval=Approval(checked(), granted=True))
-    assert isinstance(clear(checked(), approved), ClearedCall)
+PAID = Tool(
+    "pay_bill",
+    input_schema={"properties": {"bill_id": {"type": "string"}}, "required": ["bill_id"]},
+    effects=WRITE,
+)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "bill", "effects", "may_leave"),
+    [
+        ("Which bills are open?", "B-77", WRITE, False),
+        ("Which bills are open?", "B-77", READ, True),
+        ("Which bills are open?", "B-77", UNKNOWN, True),
+        ("Which bills are open and can you pay them?", "B-77", WRITE, True),
+        ("What is with B-77?", "B-77", WRITE, True),
+    ],
+)
+def test_who_only_asks_to_be_told_something_has_no_record_changed(
+    spoken: str, bill: str, effects: Effects, may_leave: bool
+) -> None:
+    found = ToolResult("r1", "list_bills", {}, [{"bill_id": "B-77"}])
+    sources = ProvenanceIndex(spoken, results=[found])
+    state = ClearanceState(sources, Consent(), spoken=[spoken], only_told=True)
+    call = Gate([replace(PAID, effects=effects)]).check(
+        ToolCall("r2", "pay_bill", {"bill_id": bill})
+    )
+    assert isinstance(call, CheckedCall)
+    verdict = clear(call, state)
+    assert isinstance(verdict, ClearedCall) is may_leave
+    if isinstance(verdict, Denied):
+        assert verdict.rule == "only_told"
+        assert "only asks to be told something" in verdict.reason
+    assert isinstance(clear(call, state._replace(only_told=False)), ClearedCall)
+    approved = Approval(call, granted=True)
+    assert isinstance(clear(call, state._replace(approval=approved)), ClearedCall)
+
+
+def test_what_may_be_what_answers_a_question_is_called() -> None:
+    """A shell is declared to write, and reads."""
+    schema = {"properties": {"command": {"type": "string"}}, "required": ["command"]}
+    shell = Tool("run", input_schema=schema, effects=DESTRUCTIVE)
+    call = Gate([shell]).check(ToolCall("r1", "run", {"command": "wc -l notes.txt"}))
+    assert isinstance(call, CheckedCall)
+    asked = "How long is my list of notes?"
+    state = ClearanceState(ProvenanceIndex(asked), None, spoken=[asked], only_told=True)
+    assert isinstance(clear(call, state), ClearedCall)

@@ -154,7 +154,8 @@ class ClearanceState(NamedTuple):
     tool's arguments. ``before``: the sources without what the writes of this turn returned; then
     nothing destructive is done to what was made just now, as a compensation is that nobody asked
     for. ``only_told``: the user's last message only asks to be told something; then no declared
-    write is made of which it does not say the verb, unless somebody approves it.
+    write is made to a record that was looked up, unless somebody approves it or the user says its
+    verb.
     """
 
     sources: ProvenanceIndex = ProvenanceIndex()
@@ -184,7 +185,7 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
         checked.tool, checked.arguments, compute_write_key(checked, state), state
     )
     if denied is None and checked.tool.effects.may_write:
-        denied = _deny_unapproved(checked, state, filled) or _deny_unasked(checked.tool, state)
+        denied = _deny_unapproved(checked, state, filled) or _deny_unasked(checked, state)
     return denied or ClearedCall(checked, filled.told, _SEAL)
 
 
@@ -364,13 +365,21 @@ def _deny_unapproved(checked: CheckedCall, state: ClearanceState, filled: Filled
     )
 
 
-def _deny_unasked(tool: Tool, state: ClearanceState) -> Denied | None:
+def _deny_unasked(checked: CheckedCall, state: ClearanceState) -> Denied | None:
+    """A write to a record that was looked up for a question. What else is declared to write, such as
+    a shell, may well be what answers the question.
+    """
+    from callwright.repair.provenance.grounding import is_identifier
+
+    tool = checked.tool
     if not (state.only_told and tool.effects.declares_write) or state.approval is not None:
         return None
-    said = ProvenanceIndex(state.spoken[-1] if state.spoken else "")
-    if any(said.mentions(word) for word in split_name(tool.name)[:1]):
-        return None
-    return Denied("only_told", _ONLY_TOLD.format(tool.name))
+    said = ProvenanceIndex(" ".join(state.spoken or ()))
+    given = {key: checked.arguments.get(key) for key in tool.required}
+    records = (v for k, v in given.items() if is_identifier(k, v, tool.properties.get(k)))
+    is_found = any(state.sources.holds(one) and not said.holds(one) for one in records)
+    is_named = any(said.mentions(word) for word in split_name(tool.name)[:1])
+    return Denied("only_told", _ONLY_TOLD.format(tool.name)) if is_found and not is_named else None
 
 
 def _drop_defaults(arguments: JsonObject, tool: Tool) -> JsonObject:
