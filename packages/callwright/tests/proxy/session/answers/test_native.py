@@ -68,7 +68,10 @@ def test_a_call_of_the_older_form_counts_where_no_other_says_the_same() -> None:
     for message, found in (
         ({"function_call": function}, [("f", "{}", False)]),
         (
-            {"function_call": function, "tool_calls": [{"id": "a", "function": function}]},
+            {
+                "function_call": {**function, "arguments": " { }"},
+                "tool_calls": [{"id": "a", "function": function}],
+            },
             [("f", "{}", True)],
         ),
         (

@@ -97,7 +97,7 @@ class Whole:
         return said if isinstance(said, str) else ""
 
     def _read(self) -> None:
-        if not self.text and not self._native.calls and self.finish != "length":
+        if not self.text and not self._native and self.finish != "length":
             self._calls = find_reasoning_calls(self._reasoning(), self._context)
         if not self.text:
             return
@@ -121,7 +121,7 @@ class Whole:
         self._kept = "".join(part.text for part in parts if not part.is_removed)
         if (
             not self._calls
-            and not self._native.calls
+            and not self._native
             and (found := find_hallucinated_call(self._kept, self._context))
         ):
             self._calls, self._kept = [found], ""
@@ -131,9 +131,7 @@ class Whole:
         Reasoning that was cut off has decided nothing.
         """
         is_cut = self.finish == "length"
-        return bool(
-            is_cut or self._native.calls or words.clean_text(text, self._context)[0].strip()
-        )
+        return bool(is_cut or self._native or words.clean_text(text, self._context)[0].strip())
 
     def _is_call(self, piece: CallPiece) -> bool:
         self.truncated = self.truncated or piece.truncated

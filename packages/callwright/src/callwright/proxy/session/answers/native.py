@@ -44,21 +44,27 @@ class NativeCall:
 
 
 class NativeCalls:
-    """Feed it deltas in order, or a whole message; read ``calls`` at the end."""
+    """Feed it deltas in order, or a whole message; read ``calls`` at the end. False as long as
+    there are none.
+    """
 
     def __init__(self) -> None:
         self._calls: list[NativeCall] = []
         self.entries: list[JsonObject] = []  # of a whole message: those of its calls, as they came
         self._older = NativeCall(sound=False)
 
+    def __bool__(self) -> bool:
+        return bool(self._calls or self._older.name)
+
     @property
     def calls(self) -> list[NativeCall]:
-        """The calls so far. One of the older form counts where no other says the same."""
-        older = self._older
-        if not older.name:  # asked with every event, so the calls are not walked through for it
-            return self._calls
-        is_said = any((c.name, c.arguments) == (older.name, older.arguments) for c in self._calls)
-        return self._calls if is_said else [*self._calls, older]
+        """The calls so far. One of the older form counts where no other says the same, however it
+        is written.
+        """
+        older, calls = self._older, self._calls
+        same = (c for c in calls if c.name == older.name)
+        is_said = any(c.call().arguments == older.call().arguments for c in same)
+        return calls if is_said or not older.name else [*calls, older]
 
     def feed(self, delta: Mapping[str, Any]) -> bool:
         """Take the calls of a delta. Return True if it has any."""
@@ -67,7 +73,7 @@ class NativeCalls:
             if isinstance(entry, dict):
                 self._piece(entry)
         self._add_older(delta)
-        return bool((entries or delta.get("function_call")) and self.calls)
+        return bool((entries or delta.get("function_call")) and self)
 
     def add_message(self, message: Mapping[str, Any]) -> None:
         """Take the calls of an answer that was not streamed."""

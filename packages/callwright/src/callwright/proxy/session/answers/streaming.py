@@ -223,7 +223,7 @@ class Streamed:
     def _events(self, out: list[bytes]) -> None:
         while not self.passing:
             uniform = self._form.uniform
-            if uniform is not None and not self.finish and not self._native.calls:
+            if uniform is not None and not self.finish and not self._native:
                 self._many(uniform, out)
             if not (event := self._splitter.take()):
                 return
@@ -318,7 +318,7 @@ class Streamed:
 
     def _flush(self, out: list[bytes]) -> None:
         """Send on what waits for nothing."""
-        if self._native.calls or self.finish or self._may_be_hallucinated:
+        if self._native or self.finish or self._may_be_hallucinated:
             return
         answer, outbox = self._answer, self._outbox
         queue = outbox.queue
@@ -371,10 +371,10 @@ class Streamed:
             out.append(encode_event({**document, "choices": [choice]}))
 
     def _finish(self, out: list[bytes]) -> None:
-        if not self._answer.calls and not self._native.calls:
+        if not self._answer.calls and not self._native:
             self._answer.find_late_calls(self._outbox, is_cut=self.finish == "length")
         answer = self._answer
-        is_changed = answer.calls or self._native.calls or answer.has_gaps
+        is_changed = answer.calls or self._native or answer.has_gaps
         if not is_changed and not self._context.demanded and not answer.may_lack_words:
             self._pass(b"", out)  # else to be settled when the answer is complete
 
@@ -392,7 +392,7 @@ class Streamed:
     def _done(self, raw: bytes, out: list[bytes]) -> None:
         if not self.finish:
             self._answer.close(self._outbox)
-            self.finish = "tool_calls" if self._native.calls else "stop"
+            self.finish = "tool_calls" if self._native else "stop"
             self._finish(out)
             if self.passing:
                 out.append(raw)
@@ -404,7 +404,7 @@ class Streamed:
         """There is no whole answer: all goes as it came, but for the upstream's own calls, on which
         nobody has decided.
         """
-        if self._native.calls:
+        if self._native:
             for event in self._outbox.queue:
                 self._render(event, out)
             self._outbox.queue.clear()
