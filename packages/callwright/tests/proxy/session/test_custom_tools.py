@@ -9,11 +9,11 @@ from callwright.proxy.session.custom_tools import (
     TEXT_INPUT,
     list_names,
     read_function,
-    read_messages,
     read_tools,
 )
 from callwright.proxy.session.settings import Settings
 from callwright.tools.declared_effects import DeclaredEffects
+from callwright.tools.lists import chat_messages as chat
 from tests.proxy.playbook import JSON, SSE, Playbook, body, call, chunk, whole
 from tests.proxy.session.test_guarding import AGAIN, MADE, ORDER, USER
 
@@ -61,7 +61,7 @@ def test_such_tools_and_calls_are_read_as_all_others() -> None:
     assert tools[0].input_schema["properties"] == TEXT_INPUT["properties"]
     assert list_names([RUN, ORDER, {"custom": 3}, 3]) == {"run_sql"}
     assert not list_names(None)
-    said = read_messages({"messages": [*BEFORE, AGAIN[1], "x"]})
+    said = chat.read_messages({"messages": [*BEFORE, AGAIN[1], "x"]})
     calls = [(c.tool, c.arguments) for message in said for c in message.tool_calls]
     assert calls == [("run_sql", {"input": INSERT}), ("place_order", json.dumps(MADE))]
     assert read_function({"type": "custom", "custom": None}) == (None, False)

@@ -185,3 +185,17 @@ def test_only_one_choice_is_understood() -> None:
         {"choices": "x"},
     ):
         assert chat.only_choice(document) is None
+
+
+def test_text_that_a_tool_takes_as_it_is_is_an_argument() -> None:
+    entries: list[Any] = [
+        {"id": "k1", "type": "custom", "custom": {"name": "run", "input": '{"a": 1}'}},
+        {"id": "k2", "type": "custom", "custom": {"name": "run"}},
+        {"type": "custom", "custom": None},
+    ]
+    assert chat.read_calls(entries) == (
+        ToolCall("k1", "run", {"input": '{"a": 1}'}),
+        ToolCall("k2", "run", {"input": ""}),
+    )
+    chosen = {"tool_choice": {"type": "custom", "custom": {"name": "run"}}}
+    assert chat.read_tool_choice(chosen) == ("named", "run")

@@ -233,7 +233,7 @@ class Context:
         client tells as text are calls and results.
         """
         if self._read.messages is None:
-            found = custom_tools.read_messages(self.body)
+            found = chat.read_messages(self.body)
             self._read.messages = read_told_calls(found, self.toolset.tools)
         return self._read.messages
 

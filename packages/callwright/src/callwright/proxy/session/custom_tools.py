@@ -4,10 +4,7 @@ their argument ``input``. What goes upstream, and to the client, stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from callwright.nouns.types import Json, JsonObject, Message
+from callwright.nouns.types import Json, JsonObject
 from callwright.tools.lists import chat_messages as chat
 
 TEXT_INPUT: JsonObject = {
@@ -27,11 +24,6 @@ def list_names(tools: Json) -> frozenset[str]:
     entries = tools if isinstance(tools, list) else ()
     customs = (entry.get("custom") for entry in entries if isinstance(entry, dict))
     return frozenset(chat.get_tool_name(one) for one in customs if one) - {""}
-
-
-def read_messages(body: Mapping[str, Any]) -> tuple[Message, ...]:
-    """The conversation of a chat request."""
-    return chat.read_messages({"messages": [_convert_message(m) for m in body["messages"]]})
 
 
 def read_function(entry: Json) -> tuple[JsonObject | None, bool]:
@@ -55,17 +47,3 @@ def _convert_tool(entry: Json) -> Json:
     if not isinstance(entry, dict) or not isinstance(custom, dict):
         return entry
     return {**entry, "custom": {**custom, "parameters": TEXT_INPUT}}
-
-
-def _convert_message(message: Json) -> Json:
-    entries = message.get("tool_calls") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or not isinstance(entries, list):
-        return message
-    return {**message, "tool_calls": [_convert_entry(entry) for entry in entries]}
-
-
-def _convert_entry(entry: Json) -> Json:
-    function, is_free = read_function(entry)
-    if not isinstance(entry, dict) or function is None or not is_free:
-        return entry
-    return {**entry, "function": {**function, "arguments": {"input": function["arguments"]}}}

@@ -132,14 +132,19 @@ def _read_message(raw: Any) -> Message | None:
 
 
 def read_calls(raw: Json) -> tuple[ToolCall, ...]:
-    """``tool_calls`` of a message. Arguments stay the text they are."""
+    """``tool_calls`` of a message. Arguments stay the text they are; what a tool takes as it is
+    (``custom``) is its argument ``input``.
+    """
     made = []
     for entry in raw if isinstance(raw, list) else ():
-        function = entry.get("function") if isinstance(entry, dict) else None
+        given = entry if isinstance(entry, dict) else {}
+        function, custom = given.get("function"), given.get("custom")
+        if isinstance(custom, dict):
+            function = {**custom, "arguments": {"input": custom.get("input", "")}}
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             arguments = function.get("arguments")
             kept = arguments if isinstance(arguments, str | dict) else ""
-            made.append(ToolCall(str(entry.get("id") or ""), function["name"], kept))
+            made.append(ToolCall(str(given.get("id") or ""), function["name"], kept))
     return tuple(made)
 
 
