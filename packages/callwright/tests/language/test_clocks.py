@@ -103,6 +103,12 @@ def test_without_a_part_of_the_day_either_may_be_meant(
         ("ar", "12 كيلومترًا في الساعة وتغرب الشمس"),
         ("en", "There were 6 in the morning and 5 in the evening."),
         ("en", "Open from ten to seven, a table for five to seven people, half two-liter jugs."),
+        ("en", "A table for ten to twelve, please."),
+        ("en", "Raise the price by 5 to 20 euros, or set it at 10 to 20 dollars."),
+        ("en", "Raise the limit by five to ten."),
+        ("en", "Cut the dose to half 10 mg."),
+        ("de", "Bestell zehn vor drei Tagen und fünf nach zwei Wochen."),
+        ("de", "Nimm drei viertel sechs Liter."),
         ("fr", "à 18 heures"),
     ],
 )

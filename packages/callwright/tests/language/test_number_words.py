@@ -186,6 +186,18 @@ def test_a_compound_is_not_read_as_its_last_part(code: str, data: st.DataObject)
         ("zh", "减半", 0.5),
         ("ar", "3 أزواج", 6),
         ("ar", "ضاعف الكمية", 2),
+        ("de", "zwei Paar Socken", 2),
+        ("de", "zwei Paar Socken", 4),
+        ("es", "tres parejas de guantes", 3),
+        ("zh", "买三对耳环", 3),
+        ("en", "twenty point five degrees", 20.5),
+        ("en", "one point two five", 1.25),
+        ("de", "zwanzig Komma fünf Grad", 20.5),
+        ("de", "zwei Komma fünfundzwanzig", 2.25),
+        ("es", "veinte coma cinco grados", 20.5),
+        ("zh", "温度调到二十点五度", 20.5),
+        ("zh", "零点二五", 0.25),
+        ("ar", "عشرين فاصلة خمسة", 20.5),
     ],
 )
 def test_everyday_forms_are_read(code: str, text: str, value: float) -> None:
@@ -204,6 +216,9 @@ def test_everyday_forms_are_read(code: str, text: str, value: float) -> None:
         ("zh", "查一下天气", set()),
         ("ar", "اطلب مصباح واحد", set()),
         ("ar", "كمية الطلب", set()),  # no hundred
+        ("en", "three dozen", {36}),
+        ("en", "the point is that two came", {2}),
+        ("zh", "早一点提醒我", set()),
     ],
 )
 def test_numbers_are_kept_apart_and_an_article_is_none(

@@ -70,6 +70,16 @@ def test_other_texts_may_ask_for_a_deed(text: str) -> None:
         ("哪些灯开着？请把它们关掉。", False),
         ("Tell me: which lamps are on?", False),
         ("Could you switch the lamp on?", False),
+        ("How soon can you send Ann the file?", False),
+        ("What do you say we book a table?", False),
+        ("How do you feel about booking a table?", False),
+        ("Wann kannst du Ann anrufen?", False),
+        ("Wieso reservierst du nicht einfach einen Tisch?", False),
+        ("¿Cuándo puedes llamar a Ana?", False),
+        ("要不要订个桌子什么的？", False),
+        ("能不能给谁都发一份？", False),
+        ("ماذا لو حجزت طاولة؟", False),
+        ("متى يمكنك حجز طاولة لي؟", False),
     ],
 )
 def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
@@ -83,6 +93,8 @@ def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
         ("¿Cuándo es?", "es?"),
         ("预约是什么时候？", "预约是 ？"),
         ("Tell me when.", "Tell me when."),
+        ("When Ann comes, could you go?", "When Ann comes, could you go?"),
+        ("Wann ist der Termin, den ich habe?", "ist der Termin, den ich habe?"),
         ("Come at 8. When is that?", "Come at 8.  is that?"),
     ],
 )

@@ -49,9 +49,12 @@ def _list_patterns(language: str) -> tuple[re.Pattern[str], ...]:
     vocabulary = Vocabulary(language)
     if language not in PACKS:
         return ()
-    said, shift = vocabulary.expression("calendar.clock_minutes"), "calendar.clock_shift"
+    said, optional = vocabulary.expression("calendar.clock_minutes"), ("shift", "end")
     parts = {
-        "SHIFT": vocabulary.expression(shift) if vocabulary.has(shift) else "",
+        part.upper(): vocabulary.expression(f"calendar.clock_{part}")
+        for part in optional
+        if vocabulary.has(f"calendar.clock_{part}")
+    } | {
         "HOUR": f"(?P<hour>{vocabulary.expression('calendar.clock_hour')})",
         "MINUTE": "(?P<minute>[0-5]\\d)",
         "PART": f"(?:{vocabulary.expression('calendar.clock_part')})",
@@ -71,6 +74,8 @@ def _build_clock(match: re.Match[str], language: str) -> Clock | None:
     counts = (said["hour"], said.get("minute", "0"), said.get("before", "0"))
     hour, minute, before = (_read_count(part, language) for part in counts)
     if hour is None or minute is None or before is None or hour > 2 * _HALF_DAY:
+        return None
+    if "range" in said and before < hour:  # "a table for ten to twelve"
         return None
     start = next((_PARTS[name] for name in said if name in _PARTS), None)
     if start is not None and hour <= _HALF_DAY:

@@ -20,16 +20,15 @@ _MOST = 12  # members of a list, and things that one of them counts
 
 def count_listed(text: str, code: str) -> Iterator[float]:
     """Yield how many things the lists of a text in a language hold. A member counts the number that
-    it says, else one. Two make a list only where one says a number or is the speaker; none is read
-    in a language without a pack.
+    it says, else one. Two make a list only where one says a number or is the speaker, as in "Ann
+    and me" and not in "and tell me"; none is read in a language without a pack.
     """
     if code not in PACKS:
         return
-    speaker = Vocabulary(code).pattern("number_words_more.speaker")
     for found in _compile_list(code).finditer(text[:_LONGEST]):
         members = re.split("[,،、，]", found["members"])
         counts = [_read_count(one, code) for one in (*members, found["last"])]
-        is_told = len(members) > 1 or speaker.search(found[0]) is not None
+        is_told = len(members) > 1 or _is_speaker(members[0], found["last"], code)
         yield from (float(len(counts)),) if is_told else ()
         yield from (sum(counts),) if is_told or counts[-1] > 1 else ()
 
@@ -42,6 +41,13 @@ def _compile_list(code: str) -> re.Pattern[str]:
     return re.compile(
         rf"{start}(?P<members>{member}{more}){joiner}(?P<last>{member})", re.IGNORECASE
     )
+
+
+def _is_speaker(member: str, last: str, code: str) -> bool:
+    """Return True if the speaker ends a list's only member before the joiner, or begins the last."""
+    speaker = Vocabulary(code).pattern("number_words_more.speaker")
+    ends = (found.end() == len(member) for found in speaker.finditer(member))
+    return any(ends) or speaker.match(last) is not None
 
 
 def _read_count(member: str, code: str) -> float:

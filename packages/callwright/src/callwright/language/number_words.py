@@ -2,9 +2,9 @@
 
 The parts of a number are read one after the other: a word of number is added where the part before
 it leaves room for it (``treinta y seis``, ``zweihundert|fünfzig``), a scale multiplies the smaller
-parts before it (``dos mil``, ``三十``), and a group multiplies all of them (four dozen). Figures
-may stand before a scale (``3万``). A text may be read too generously, never too narrowly: where two
-readings are possible, both count.
+parts before it (``dos mil``, ``三十``), and a group multiplies all of them (four dozen; of pairs
+their count is said too). Figures may stand before a scale (``3万``). A text may be read too
+generously, never too narrowly: where two readings are possible, both count.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ NUMBER_PACKS: Final = ("ar", "de", "en", "es", "zh")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _SEPARATES = re.compile(r"[.,;:!?()\n،؛。，、；：！？]")
 _MOST_PARTS = 40
+_MOST_FIGURES = 4  # words on a side of a point
+_NEAR = 40  # characters on a side of a point
 _NUMERALS = ("Nl", "No")  # numbers that are letters, and fractions and the like
 _TENS = (20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)
 _TEN, _HUNDRED = 10.0, 100.0
@@ -40,6 +42,7 @@ class Part(NamedTuple):
 
 _JOINER: Final = Part("joiner", 0.0)
 _ONE: Final = Part("number", 1.0)
+_PAIR: Final = Part("group", 2.0)
 _ADDED: Final = ("number", "ordinal")
 
 
@@ -69,6 +72,8 @@ class NumberWords:
         beginnings = "number_words_more.word_beginnings"
         self._least = self._vocabulary.table(beginnings)["least"] if has(beginnings) else 0
         self._signs = self._build_signs() if has("number_words_more.signs") else None
+        point = "number_words_more.point"
+        self._point = self._vocabulary.pattern(point) if has(point) else None
         multiples = "number_words_more.multiples"  # of a language without spaces: not one sign
         self._multiples = self._vocabulary.table(multiples) if has(multiples) else {}
 
@@ -80,6 +85,7 @@ class NumberWords:
         runs = self._iter_signs(folded) if self._signs else self._iter_words(folded)
         found = {value for run in runs for value in _read_run(run)}
         found |= {float(value) for said, value in self._multiples.items() if said in folded}
+        found |= set(self._read_decimals(folded))
         return frozenset(found | {2.0}) if self._says_two(folded) else frozenset(found)
 
     def read_groups(self, text: str) -> frozenset[float]:
@@ -109,6 +115,32 @@ class NumberWords:
         table = self._vocabulary.table(name) if self._vocabulary.has(name) else {}
         for word, value in table.items():
             self._parts.setdefault(fold_text(word), (Part(kind, float(value)),))
+
+    def _read_decimals(self, folded: str) -> Iterator[float]:
+        """The numbers with a point in words: "twenty point five", 二十点五."""
+        for found in self._point.finditer(folded) if self._point else ():
+            start, end = found.span()
+            near = folded[max(0, start - _NEAR) : start], folded[end : end + _NEAR]
+            before, after = (list(one) if self._signs else _TOKEN.findall(one) for one in near)
+            figures = self._read_figures(after[:_MOST_FIGURES])
+            if not figures:
+                continue
+            told = ("" if self._signs else " ").join(before[-_MOST_FIGURES:])
+            runs = (self._iter_signs if self._signs else self._iter_words)(told)
+            wholes = {value for run in runs for value in _read_run(run)}
+            wholes |= {1.0} if before and self.says_one(before[-1]) else set()
+            yield from (float(f"{int(n)}.{figures}") for n in wholes)
+
+    def _read_figures(self, words: Iterable[str]) -> str:
+        """The figures that words behind a point say, one by one or as a number below a hundred."""
+        figures = ""
+        for word in words:
+            parts = self._read_word(word)
+            kind, value = parts[0] if len(parts) == 1 else _JOINER
+            if kind != "number" or value >= (_TEN if figures else _HUNDRED) or value % 1:
+                break
+            figures += str(int(value))
+        return figures
 
     def _build_signs(self) -> re.Pattern[str]:
         by_kind: dict[str, str] = {"number": "", "scale": "", "group": ""}
@@ -214,7 +246,9 @@ def _read_run(run: list[Part]) -> Iterator[float]:
         elif part.kind in ("scale", "group"):
             if is_joined and in_words:
                 yield sum(stack)
-            stack.append(_take_smaller(stack, part) * part.value)
+            taken = _take_smaller(stack, part)
+            yield from (taken,) if part == _PAIR and in_words else ()  # "zwei Paar Socken"
+            stack.append(taken * part.value)
             in_words = True
         elif part.kind in _ADDED and _has_room(stack, part.value, is_joined=is_joined):
             yield from _read_otherwise(stack, part.value, is_joined=is_joined)

@@ -9,6 +9,7 @@ from callwright.language.tokens import has_question_mark, holds_unparted
 
 _PACKS = tuple(map(Pack, PACKS))
 _WORDS = frozenset(word for one in _PACKS for word in one.question_words)
+_ENGLISH_WORDS = frozenset(Pack("en").question_words)
 _UNPARTED = tuple(word for word in sorted(_WORDS, key=len)[::-1] if holds_unparted(word))
 _FIRST = re.compile(r"\w+")
 _COMMAS = frozenset(",，،、")
@@ -46,7 +47,7 @@ def _split_sentences(text: str) -> list[str]:
 
 def remove_question_words(text: str) -> str:
     """The text without the words that ask in its questions: "when" asks for a day, and names
-    none.
+    none. Before a comma an English one stays: "When Ann comes, could you …?" names one.
     """
     return " ".join(map(_remove_from_sentence, _SENTENCE.findall(text)))
 
@@ -55,7 +56,8 @@ def _remove_from_sentence(text: str) -> str:
     if not has_question_mark(text):
         return text
     first = _FIRST.search(text)
-    if first is not None and first[0].casefold() in _WORDS:
+    stay = _ENGLISH_WORDS if not _COMMAS.isdisjoint(text) else ()
+    if first is not None and first[0].casefold() in _WORDS.difference(stay):
         text = text[first.end() :]
     for word in _UNPARTED:
         text = text.replace(word, " ")

@@ -239,6 +239,25 @@ def test_a_time_in_words_gives_its_hour_and_its_minute(said: str, hour: int, min
 
 
 @pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("Raise the price by 5 to 20 euros.", (5, 20)),
+        ("Set the price at 10 to 20 dollars.", (10, 20)),
+        ("Raise the limit by five to ten.", (5, 10)),
+        ("A table for ten to twelve, please.", (10, 12)),
+        ("Bestell bitte zehn vor drei Uhr nachmittags.", (10,)),
+        ("Bestell bitte zwei Paar Socken für Anna.", (2, 4)),
+        ("Set the heating to twenty point five degrees.", (20.5,)),
+        ("请把温度调到二十点五度。", (20.5,)),
+    ],
+)
+def test_a_number_that_may_be_one_of_a_time_is_still_said(
+    said: str, values: tuple[float, ...]
+) -> None:
+    assert not any(is_held("amount", value, said) for value in values)
+
+
+@pytest.mark.parametrize(
     ("said", "value"),
     [
         ("Double the quantity of my order, please.", 24),

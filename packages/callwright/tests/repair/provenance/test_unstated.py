@@ -197,6 +197,7 @@ DATED = (
         *((said, READ, ("from_day", "to_day")) for said in UNDATED),
         *((said, READ, ()) for said in DATED),
         (UNDATED[0], UNKNOWN, ()),
+        ("Log a run of 5 km for me, please.", WRITE, ()),
     ],
 )
 def test_today_goes_from_a_lookup_where_nobody_spoke_of_a_day(

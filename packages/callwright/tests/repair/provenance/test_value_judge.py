@@ -105,7 +105,8 @@ def test_a_day_of_which_nobody_spoke_is_no_value_of_a_declared_write() -> None:
     said, part = "Book a table at Roma for 4 people.", {"type": "string", "format": "date"}
     known = ProvenanceIndex(said, ["Today is 2026-11-23."])
     for effects, is_held in ((WRITE, True), (READ, False)):
-        tool = Tool("book", "Books a table.", {"properties": {"x": part}}, effects=effects)
+        about = {"properties": {"x": part}}
+        tool = Tool("book_table", "Books a table.", about, effects=effects)
         judge = ValueJudge(known, [said], tool=tool)
         assert judge.holds("x", "2026-11-24", node(part)) is not is_held
         assert judge.holds("x", "2026-11-23", node(part)) is not is_held

@@ -60,10 +60,10 @@ class UnsaidDays:
 
     def is_unsaid(self, day: date, about: str, names: str = "") -> bool:
         """Return True if a day is certainly nobody's. ``about``: what the tool's documentation says,
-        which may give one; ``names``: those of tool and parameter. Today is unsaid only of what is
-        to come, as they tell: a run, a payment or an invoice has it without a word.
+        which may give one; ``names``: those of tool and parameter. Today is unsaid only where these
+        tell that something to come is made: a run, a payment or an invoice has it without a word.
         """
-        is_ahead = day not in self._todays or self._is_ahead(f"{names} {about}")
+        is_ahead = day not in self._todays or self._is_ahead(names, about)
         return is_ahead and self.is_nowhere(day, about)
 
     def is_nowhere(self, day: date, about: str) -> bool:
@@ -164,13 +164,15 @@ class UnsaidDays:
         today = self._sources.today
         return found | {today} if today is not None else found
 
-    def _is_ahead(self, about: str) -> bool:
-        """Return True if a documentation speaks of what is to come and of nothing that is stamped
-        with its day, and the user tells nothing that was done.
+    def _is_ahead(self, names: str, about: str) -> bool:
+        """Return True if names tell that something to come is made, nothing tells that it is stamped
+        with its day, and the user tells nothing that was done or is so. A documentation mentions
+        events and due dates of other things too, so it does not count for it.
         """
-        is_stamped = any(_says_any(entry, about, PACKS) for entry in ("stamped", "says_today"))
+        every = f"{names} {about}"
+        is_stamped = any(_says_any(entry, every, PACKS) for entry in ("stamped", "says_today"))
         return (
-            _says_any("ahead", about, PACKS)
+            _says_any("ahead", names, PACKS)
             and not is_stamped
             and not any(
                 _says_any("done", text, _list_codes(code))

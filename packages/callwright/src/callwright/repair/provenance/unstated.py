@@ -8,8 +8,8 @@ only what is surely nobody's wish may go:
   required ones are (:mod:`callwright.repair.provenance.invention`), and texts that say nothing
   ("unknown"). This depends on no language beyond its number words. A number whose argument is
   spoken of stays ("high priority"), and so does one on a declared scale where that cannot be read,
-  or beside a declared default where a tool does not declare its effects. Of a declared tool today
-  goes too where nobody spoke of a day: a lookup with it finds less than was asked for.
+  or beside a declared default where a tool does not declare its effects. Of a declared lookup
+  today goes too where nobody spoke of a day: with it less is found than was asked for.
 * Where a tool declares its effects also a yes and an option; of a write also a short text. They are
   words: they are judged only where the user's words are surely English, as the schema's are, and
   each word of the value, of the argument's name or of its description that the conversation uses
@@ -139,9 +139,10 @@ class _OptionJudge:
             return not is_schema_value(value, node) and not self._sources.holds_words(value)
         if not self._values.holds(key, value, node):
             return True
-        if self._tool.effects.declared and self._values.is_day_from_nowhere(key, value, node):
-            return True
         effects, is_option = self._tool.effects, _find_keyword(node, "enum") is not None
+        is_lookup = effects.declared and effects.read_only
+        if is_lookup and self._values.is_day_from_nowhere(key, value, node):
+            return True
         is_judged = effects.declared and (is_option or effects.may_write)
         return is_judged and _is_few_words(value) and self._is_unspoken(key, value, node)
 
