@@ -277,3 +277,14 @@ def test_a_letter_that_is_known_is_not_asked_for_again() -> None:
     with pytest.raises(StopIteration) as end:
         next(again.ask_letter(request))
     assert end.value.value == reply
+
+
+@pytest.mark.parametrize(
+    ("query", "sent"),
+    [("Switch off the lights, but not in the kitchen.", []), ("Switch off the kitchen.", ["L-1"])],
+)
+def test_a_write_to_what_the_request_forbids_is_held(query: str, sent: list[str]) -> None:
+    made = lit(query, ROOMS)
+    _, called, _ = play(made, [off("L-1"), *[NOTHING] * 3], left("switch_lamp"))
+    assert [text.split('"')[3] for text in called] == sent
+    assert [one.rule for one in made.held] == ["unasked_write"] * (not sent)

@@ -16,6 +16,7 @@ from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
 from callwright.agent.leading.agreement import ask_agreement
 from callwright.agent.leading.aim import SURE_DEED, ask_aim, asks_to_know
 from callwright.agent.leading.early_calls import is_plain_lookup
+from callwright.agent.leading.forbidden import find_forbidden
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.mistaken import find_asked
 from callwright.agent.leading.policy import LeadPolicy
@@ -57,6 +58,22 @@ def leave_out_denied(
         context.facts.skip([Skip(call.tool, reason, refused=True)])
         context.trace.add("note", text=f"left out: {reason}")
     return tuple(call for call in calls if call not in doubted)
+
+
+def hold_forbidden(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[ToolCall, ...]:
+    """The calls without declared writes to what the request only forbids; these are held."""
+    writes = {tool.name for tool in context.tools if tool.effects.declares_write}
+    kept: list[ToolCall] = []
+    for call in calls:
+        is_doubted = call.tool in writes and context.leaves_out_unasked
+        clause = find_forbidden(call, context) if is_doubted else ""
+        if not clause or _was_asked_about(call, context):
+            kept.append(call)
+            continue
+        reason = f"'{call.tool}' was not called: the request says {clause!r}"
+        context.held.append(HeldCall(call, UNASKED_WRITE, reason))
+        context.facts.skip([Skip(call.tool, reason, refused=True)])
+    return tuple(kept)
 
 
 def leave_out_unasked(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from callwright.agent.leading.asked_for import (
+    hold_forbidden,
     leave_out_denied,
     leave_out_unasked,
     replace_mistaken,
@@ -75,6 +76,7 @@ def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Ste
     """Have the calls of an action made, as far as they are meant. Returns True if any was."""
     calls = context.pick_meant(action.calls)
     calls = yield from leave_out_denied(calls, context)
+    calls = hold_forbidden(calls, context)
     calls = yield from leave_out_unasked(calls, policy.wanted, context)
     calls = yield from replace_mistaken(calls, policy, context)
     calls = yield from _ask_for_returned(calls, policy, context)
