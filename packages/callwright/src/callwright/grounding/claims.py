@@ -28,6 +28,9 @@ from callwright.language.detect import guess_language, is_foreign, is_likelier_a
 from callwright.language.pack import pack
 from callwright.language.tokens import blank_unparted, fold_text, split_tokens, with_ascii_digits
 
+_COMPOUNDING = ("de",)  # languages that write compounds as one word
+_LEAST_FIRST, _LEAST_REST = 5, 4  # letters of their parts
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -252,9 +255,12 @@ def _extract_names(claims: Claims, taken: list[Span]) -> None:
 
 def _extract_mentions(claims: Claims, facts: Facts) -> None:
     words = [(m.start(), m.end(), fold_text(m.group())) for m in _WORD.finditer(claims.text)]
+    is_compounding = language_of(claims.text) in _COMPOUNDING
     position = 0
     while position < len(words):
         size, labels = _match_longest_alias(words, position, facts, claims.text)
+        if not labels and is_compounding:
+            labels = _match_compound(words[position][2], facts)
         if labels:
             claims.mentions.append(
                 Mention((words[position][0], words[position + size - 1][1]), labels)
@@ -289,6 +295,15 @@ def _match_longest_alias(
             continue
         return size, labels
     return 1, frozenset()
+
+
+def _match_compound(word: str, facts: Facts) -> frozenset[str]:
+    """The labels of a record that a longer word begins with: "Stromrechnung" is of "Strom"."""
+    for size in range(len(word) - _LEAST_REST, _LEAST_FIRST - 1, -1):
+        labels = facts.aliases.get(word[:size], frozenset())
+        if word[:size] in labels:
+            return labels
+    return frozenset()
 
 
 def _names_a_field(word: str) -> bool:

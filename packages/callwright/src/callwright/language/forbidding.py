@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from callwright.language.detect import language_of
@@ -45,4 +46,4 @@ def _forbids(language: Pack, clause: str) -> bool:
 
 def _split_before(turning: re.Pattern[str], text: str) -> list[str]:
     starts = [0, *(m.start() for m in turning.finditer(text) if m.start()), len(text)]
-    return [text[a:b] for a, b in zip(starts, starts[1:], strict=False) if text[a:b].strip()]
+    return [text[a:b] for a, b in pairwise(starts) if text[a:b].strip()]

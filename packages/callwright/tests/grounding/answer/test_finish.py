@@ -380,3 +380,21 @@ def yield_answer(
     dialogue: Generator[ChatRequest, Reply, WrittenAnswer],
 ) -> Generator[ChatRequest, Reply, Answer]:
     return (yield from dialogue).answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Die Stromrechnung über 84,20 Euro ist bezahlt, die der Versicherung noch nicht.",
+        "Die Stromrechnung (84,20 Euro) ist bezahlt; die Versicherung bleibt offen.",
+    ],
+)
+def test_a_compound_names_the_record_that_it_begins_with(text: str) -> None:
+    bills = [{"name": "Strom", "amount": 84.2}, {"name": "Versicherung", "amount": 212.0}]
+    results = [ToolResult("r1", "list_bills", {}, bills)]
+    query = "Bezahl bitte die Stromrechnung, aber die Versicherung noch nicht."
+    steps = write_answer(query, results, words=Words("de", True, None))
+    next(steps)
+    with pytest.raises(StopIteration) as done:
+        steps.send(Reply(text))
+    assert done.value.value.answer.text == text
