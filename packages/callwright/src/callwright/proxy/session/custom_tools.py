@@ -4,7 +4,7 @@ their argument ``input``. What goes upstream, and to the client, stays as it is.
 
 from __future__ import annotations
 
-from callwright.nouns.types import Json, JsonObject
+from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.tools.lists import chat_messages as chat
 
 TEXT_INPUT: JsonObject = {
@@ -37,9 +37,15 @@ def read_function(entry: Json) -> tuple[JsonObject | None, bool]:
     return (function if isinstance(function, dict) else None), False
 
 
-def render_call(called: str, name: str, text: str) -> JsonObject:
-    """An entry of ``tool_calls`` with text as it is."""
-    return {"id": called, "type": "custom", "custom": {"name": name, "input": text}}
+def render_call(call: ToolCall, arguments: str, *, is_free: bool) -> JsonObject:
+    """An entry of ``tool_calls``, with ``arguments`` as the JSON text of a call's arguments;
+    ``is_free``: its tool takes text as it is.
+    """
+    given = call.arguments
+    if not is_free or not isinstance(given, dict):
+        return chat.render_call(call, arguments)
+    custom = {"name": call.tool, "input": str(given.get("input", ""))}
+    return {"id": call.id, "type": "custom", "custom": custom}
 
 
 def _convert_tool(entry: Json) -> Json:

@@ -13,7 +13,6 @@ from callwright.jsontext import parse_object
 from callwright.nouns.types import Json, JsonObject, ToolCall
 from callwright.proxy.session import custom_tools
 from callwright.proxy.session.answers.sse import json_bytes
-from callwright.tools.lists import chat_messages as chat
 
 CALLS = ("tool_calls", "function_call")  # the members of a message or a delta that hold calls
 
@@ -38,9 +37,7 @@ class NativeCall:
 
     def render(self) -> JsonObject:
         """The call as an entry of ``tool_calls``."""
-        if self.is_free:
-            return custom_tools.render_call(self.id, self.name, self.arguments)
-        return chat.render_call(self.call(), self.arguments)
+        return custom_tools.render_call(self.call(), self.arguments, is_free=self.is_free)
 
 
 class NativeCalls:

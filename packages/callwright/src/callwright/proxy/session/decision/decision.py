@@ -17,7 +17,6 @@ from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import custom_tools
 from callwright.repair.gate import Refusal
 from callwright.schema.value_edits import Pointer
-from callwright.tools.lists import chat_messages as chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,7 @@ class Sent:
 
     def render(self) -> JsonObject:
         """The call as an entry of ``tool_calls``."""
-        given = self.call.arguments
-        if self.is_free and isinstance(given, dict):
-            text = str(given.get("input", ""))
-            return custom_tools.render_call(self.call.id, self.call.tool, text)
-        return chat.render_call(self.call, self.arguments)
+        return custom_tools.render_call(self.call, self.arguments, is_free=self.is_free)
 
 
 @dataclass(frozen=True, slots=True)
