@@ -113,6 +113,8 @@ def test_sentences_that_end_without_a_space_are_told_apart() -> None:
     [
         ("They are: 1. A is 3.5, 2. B is 4.", ["They are:", "1. A is 3.5,", "2. B is 4."]),
         ("三个： 1. 甲， 2. 乙", ["三个：", "1. 甲，", "2. 乙"]),
+        ("他们是：1. 安娜，2. 鲍勃", ["他们是：1. 安娜，2. 鲍勃"]),
+        ("Es kostet 3,12. Sie kommt 10:30. Gut.", ["Es kostet 3,12.", "Sie kommt 10:30.", "Gut."]),
         ("Am Samstag: 1. Mai, 2. Mai.", ["Am Samstag: 1. Mai, 2. Mai."]),
         ("It costs 5, 2. floor left.", ["It costs 5, 2. floor left."]),
         ("Read: 1. a\n2. b", ["Read:", "1. a", "2. b"]),

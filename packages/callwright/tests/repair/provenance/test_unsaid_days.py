@@ -378,6 +378,17 @@ TODAY_MEANT = [
     "Estamos en el Roma, pide una mesa.",
     "Apunta en el calendario que corrí un rato.",
     "我们在罗马餐厅门口，订一张桌子。",
+    "Erinnere mich auf dem Heimweg an die Milch.",
+    "Erinner mich in zehn an den Ofen.",
+    "Trag in den Kalender ein, dass Ann lacht.",
+    "Mach bitte einen Termin, es brennt in der Küche.",
+    "Apunta una urgencia en el calendario: se quema la cocina.",
+    "到家提醒我倒垃圾。",
+    "饭后提醒我吃药。",
+    "厨房着火，加个日程。",
+    "ذكرني في طريقي إلى البيت بشراء الحليب.",
+    "أضف إلى التقويم أن الثلج يتساقط.",
+    "نشعر بالجوع، احجز طاولة في مطعم روما.",
     "Remind me to lock the door before I go to bed.",
     "Add a task: return the parcel by close of business.",
     "Ich brauche jetzt einen Tisch im Roma.",
@@ -465,3 +476,21 @@ def test_whoever_speaks_of_a_day_or_a_result_gives_today() -> None:
 def test_today_is_told_in_five_languages(system: str) -> None:
     assert find_todays([system]) == {TODAY}
     assert unsaid([NOT_TODAY[0]], system=system).is_unsaid(TODAY, REMINDER, NAMES)
+
+
+@pytest.mark.parametrize(
+    "free", ["Monday", "Mon 18:15", "today", "heute", "hoy", "今天", "星期一", "اليوم"]
+)
+def test_a_result_speaks_of_today_in_words(free: str) -> None:
+    said = "Add a reminder about the plants."
+    assert not unsaid([said], results=({"free": free},)).is_unsaid(TODAY, REMINDER, NAMES)
+    assert unsaid([said], results=({"name": "Ann"},)).is_unsaid(TODAY, REMINDER, NAMES)
+
+
+@pytest.mark.parametrize(("due", "expected"), [("2026-12-20", True), (str(TODAY), False)])
+def test_of_what_came_back_only_today_means_today(due: str, expected: bool) -> None:
+    said = "ذكّرني بتجديد جواز السفر."
+    sources = ProvenanceIndex(said, days=[TODAY], today=TODAY)
+    sources.add_result(ToolResult("r1", "list_bills", {}, [{"name": "الماء", "due": due}]))
+    days = UnsaidDays(sources, [said], [TODAY, date.fromisoformat(due)], [])
+    assert days.is_nowhere(TODAY, "The day, YYYY-MM-DD") is expected

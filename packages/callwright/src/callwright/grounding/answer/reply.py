@@ -255,6 +255,7 @@ _ABBREVIATION = ENGLISH.pattern("replies.abbreviation")
 # the end of a sentence, which Chinese and Japanese write without a space behind, or any space: looked at once
 _BREAK = re.compile(r"(?<=[.!?؟])([\"'”)]*\s+)|(?<=[。！？])([\"'”’」』）]*+\s*+)(?!\Z)|(?<!\s)\s+")
 _NUMBERED = re.compile(r"(?:[-*•]\s*)?\d{1,2}[.)]")
+_NUMBER_BEHIND = re.compile(r"(?<!\d)[：，、；]\d{1,2}[.)]\Z")  # "他们是：1. 安娜，2. 鲍勃"
 _ITEM = re.compile(r"(\d{1,2})[.)]\s+")
 _COLONS = (":", "：")
 _DAY_WITH_POINT = re.compile(r"(?<![\d.,])\d{1,2}\.\Z")
@@ -279,7 +280,8 @@ def split_prose(text: str, ids: Sequence[str] = ()) -> list[Draft]:
         if same_line and (not is_end or (m.end() < len(text) and text[m.end()].islower())):
             continue
         end = text[max(start, m.start() - _SEEN) : m.start()]
-        if same_line and (_ABBREVIATION.search(end) or _NUMBERED.fullmatch(end.strip())):
+        is_numbered = _NUMBERED.fullmatch(end.strip()) or _NUMBER_BEHIND.search(end)
+        if same_line and (_ABBREVIATION.search(end) or is_numbered):
             continue  # "1. first item"
         if same_line and _is_within_date(end, text[m.end() : m.end() + _SEEN]):
             continue

@@ -67,16 +67,21 @@ class UnsaidDays:
         return is_ahead and self.is_nowhere(day, about)
 
     def is_nowhere(self, day: date, about: str) -> bool:
-        """Return True if today is known, and nothing that was said or came back could mean any day."""
-        if not self._todays or self._days - self._todays:
+        """Return True if today is known, and nothing that was said or came back could mean any day.
+        Of what came back only today's date, its weekday or a word for today mean today.
+        """
+        is_today = day in self._todays
+        if not self._todays or (not is_today and self._days - self._todays):
             return False
+        came_back = () if is_today else self._results
         return self._is_read and not (
             any(map(_may_mean_day, map(remove_question_words, self._said), self._languages))
             or any(_may_mean_day(text, "") for text in self._replies)
             or any(
                 _names_day(text, _list_codes(find_pack_language(text)), _LEAST_NAME)
-                for text in chain(self._instructions, self._results)
+                for text in chain(self._instructions, came_back)
             )
+            or (is_today and any(_gives_today(text, day) for text in self._results))
             or self._leads_to(day)
             or _gives_day(about)
         )
@@ -210,6 +215,18 @@ def _find_days(text: str) -> Iterator[date]:
 
 def _tells_today(part: str) -> bool:
     return _says_any("says_today", part, PACKS) and any(True for _ in _find_days(part))
+
+
+def _gives_today(text: str, day: date) -> bool:
+    """Return True if a text holds a day's date or weekday, or speaks of today, in any language."""
+    if day in {*_find_days(text)} or _says_any("says_today", text, PACKS):
+        return True
+    folded = fold_text(text)
+    for language in _list_packs():
+        names = [name for name, n in language.weekdays.items() if n == day.weekday()]
+        if names_any(folded, names, language.code, least=_LEAST_SAID):
+            return True
+    return False
 
 
 def _without_today(text: str) -> str:
