@@ -133,7 +133,7 @@ def _read_entry(
 
 
 def _note_unread(name: str, raw: Mapping[str, Any]) -> tuple[str, ...]:
-    """What to say of settings that look like ours and are none. Clients have others of their own."""
+    """A line for each setting that looks like ours and is none. Clients have others of their own."""
     return tuple(
         f"mcpServers {name!r}: there is no setting {key[:40]!r}; did you mean {near[0]!r}?"
         for key in map(str, raw)

@@ -1,4 +1,4 @@
-"""What a request forbids or leaves out, clause by clause, in any language with an expression for it."""
+"""The clauses of a request that forbid something, in any language with an expression for it."""
 
 from __future__ import annotations
 

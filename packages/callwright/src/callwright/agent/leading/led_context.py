@@ -121,7 +121,7 @@ class LedContext(StepContext):
 
     @property
     def last_words(self) -> str:
-        """What the assistant said last; "" where it said nothing."""
+        """The assistant's last words; "" where it said nothing."""
         said = [m.content for m in self.conversation if m.role == "assistant" and m.content]
         return said[-1] if said else ""
 
