@@ -11,10 +11,9 @@ from callwright.language.pack import PACKS, Pack
 
 _PACKS = {code: Pack(code) for code in PACKS}
 _SIGNS = re.compile(r"[,;:!?،؛؟、，。；：！？\n]+|\.(?=\s|$)")
-
-
 _QUOTED = re.compile(
-    r"«[^»]*»|“[^”]*”|„[^“”]*[“”]|「[^」]*」|\"[^\"]*\"|(?<!\w)['‘][^'’]*['’](?!\w)"
+    r"«[^»]{0,300}»|“[^”]{0,300}”|„[^“”]{0,300}[“”]|「[^」]{0,300}」|\"[^\"]{0,300}\""
+    r"|(?<!\w)['‘][^'’]{0,300}['’](?!\w)"  # with a bound: an opening sign may have no end
 )
 
 
