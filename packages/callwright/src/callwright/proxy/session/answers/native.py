@@ -89,8 +89,8 @@ class NativeCalls:
                 self.entries.append(entry)
         self._add_older(message)
 
-    def _add_older(self, given: Mapping[str, Any]) -> None:
-        function = given.get("function_call")
+    def _add_older(self, message: Mapping[str, Any]) -> None:
+        function = message.get("function_call")
         if isinstance(function, dict):
             self._older.name = self._older.name or str(function.get("name") or "")
             self._older.arguments += arguments_text(function.get("arguments"))
