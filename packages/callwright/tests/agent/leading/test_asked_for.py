@@ -25,6 +25,7 @@ from callwright.nouns.types import (
 from callwright.testing import FixedPlan
 from tests.agent.leading.rounds import (
     NOTHING,
+    ORDER,
     ROOMS,
     TEXT,
     calls,
@@ -288,3 +289,53 @@ def test_a_write_to_what_the_request_forbids_is_held(query: str, sent: list[str]
     _, called, _ = play(made, [off("L-1"), *[NOTHING] * 3], left("switch_lamp"))
     assert [text.split('"')[3] for text in called] == sent
     assert [one.rule for one in made.held] == ["unasked_write"] * (not sent)
+
+
+def of_carts(*names: str) -> LedContext:
+    cart = {"type": "object", "properties": {"cart_id": TEXT}}
+    needs = {"properties": {"cart_id": TEXT}, "required": ["cart_id"]}
+    tools = (
+        Tool("create_cart", "Makes a cart.", {}, output_schema=cart, effects=WRITE),
+        Tool("order_cart", "Orders a cart.", needs, effects=WRITE),
+        Tool("list_carts", "Lists carts.", {}, output_schema=cart, effects=READ),
+    )
+    offered = tuple(tool for tool in tools if tool.name in names)
+    query = "Order part A-100 for Ada"
+    return LedContext(
+        query=query,
+        tools=offered,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), offered)),
+        mode="schema",
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "replied", "expected"),
+    [
+        (("create_cart", "order_cart"), ["create_cart"], "create_cart"),
+        (("create_cart", "order_cart", "list_carts"), ["create_cart"], ""),
+    ],
+)
+def test_a_write_that_the_right_one_needs_first_is_made(
+    names: tuple[str, ...], replied: list[str], expected: str
+) -> None:
+    replies = [calls(*((name, {}) for name in replied)), *[NOTHING] * 4]
+    likely = {"order_cart": 0.95, "create_cart": 0.01}
+    made = play_letters(of_carts(*names), replies, likely, left(expected), left(expected))
+    assert made == [expected] * bool(expected)
+
+
+def test_of_two_writes_in_one_reply_none_stands_in_the_place_of_the_other() -> None:
+    both = (ORDER, Tool("drop", "Drops.", {"properties": {"code": TEXT}}, effects=WRITE))
+    query = "Order 2 of A-1 and drop B-1"
+    made = LedContext(
+        query=query,
+        tools=both,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), both)),
+        mode="schema",
+    )
+    replies = [calls(("order", {"code": "A-1", "pieces": 2}), ("drop", {"code": "B-1"}))]
+    likely = {"order": 0.95, "drop": 0.01}
+    assert play_letters(made, replies, likely, left("order", "drop")) == ["order", "drop"]

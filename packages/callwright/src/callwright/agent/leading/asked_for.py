@@ -8,7 +8,7 @@ from the conversation. Where it cannot the user is asked.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Final
 
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
@@ -28,11 +28,13 @@ from callwright.dataflow.prerequisites import list_reads
 from callwright.language.questions import only_asks_to_be_told
 from callwright.language.tokens import split_tokens, stands_apart
 from callwright.nouns.types import Json, Skip, Tool, ToolCall
+from callwright.repair.ordering.call_flow import score_feed
 from callwright.repair.provenance.records import is_named, iter_records
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _UNASKED: Final = "the request does not ask for it"
 _SHORT = 4  # words of a message that says nothing without the one before
+_SURE_FEED = 0.9  # of an output that is what an argument asks for
 _BEFORE = 300  # characters of that one
 
 
@@ -139,6 +141,7 @@ def replace_mistaken(
     lookups = tuple(tool for tool in policy.tools if tool.name in reads)
     kept: list[ToolCall] = []
     better: dict[str, Tool] = {}
+    names = {call.tool for call in calls}
     for call in calls:
         group = next((g for g in (writes, lookups) if call.tool in {t.name for t in g}), ())
         asked = None
@@ -146,7 +149,7 @@ def replace_mistaken(
             called = next(tool for tool in group if tool.name == call.tool)
             text, wishes = _tell_request(context), context.stated
             asked = yield from find_asked(called, group, text, wishes, context.ask_letter)
-        if asked is None:
+        if asked is None or asked.name in names or _is_step_to(call.tool, asked, policy.tools):
             kept.append(call)
         else:
             _leave_out(call, f"the request asks for '{asked.name}'", context)
@@ -155,6 +158,16 @@ def replace_mistaken(
         if tool in lookups and tool.name not in {call.tool for call in kept}:
             kept += yield from _look_up(tool, context)
     return tuple(kept)
+
+
+def _is_step_to(name: str, asked: Tool, tools: Sequence[Tool]) -> bool:
+    """Return True if a tool returns what the asked one requires, and no lookup does."""
+    reads = list_reads(tools)
+    for key in asked.required:
+        givers = {one.name for one in tools if score_feed(one, asked, key)[0] >= _SURE_FEED}
+        if name in givers and givers.isdisjoint(reads - {name}):
+            return True
+    return False
 
 
 def _look_up(tool: Tool, context: LedContext) -> Steps[tuple[ToolCall, ...]]:
