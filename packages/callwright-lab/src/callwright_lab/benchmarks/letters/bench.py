@@ -238,10 +238,10 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
         return f"{head}; below {LEAST_CHOICE}: {wrong} wrong ones, {right} right ones"
     if kind == "aim":
         told = [sum(s < LEAST_DEED_AIM for s in part) for part in (false, true)]
-        sure = [sum(s >= SURE_DEED_AIM for s in part) for part in (false, true)]
+        done = [sum(s >= SURE_DEED_AIM for s in part) for part in (false, true)]
         return (
             f"{head}; below {LEAST_DEED_AIM}: {told[0]} to be told, {told[1]} to be done;"
-            f" from {SURE_DEED_AIM} on: {sure[0]} to be told, {sure[1]} to be done"
+            f" from {SURE_DEED_AIM} on: {done[0]} to be told, {done[1]} to be done"
         )
     cuts = {"beside": (LEAST_BESIDE, SURE_BESIDE), "answer": (LEAST_AGREEMENT, SURE_AGREEMENT)}
     least, sure = cuts.get(kind, (LEAST_SHARE, SURE_SHARE))
