@@ -29,10 +29,9 @@ from callwright.agent.bind import Bound, View, build_bind_request, read_reply
 from callwright.agent.render import choose_listed_tools, render_signature
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
-from callwright.agent.safety.repeats import only_thanks
+from callwright.agent.safety.repeats import asks_for_nothing
 from callwright.agent.today import render_today
 from callwright.grounding.answer.summary import render_growing_results
-from callwright.language.thanks import is_only_greeting
 from callwright.nouns.limits import Limits
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.protocols import ChatRequest, Planner, ReplyMode
@@ -259,8 +258,7 @@ class StepContext:
     @property
     def asks_for_nothing(self) -> bool:
         """True if the user only greets or thanks: nothing is called for it."""
-        is_greeting = is_only_greeting(self.query) or only_thanks(self.query, self.conversation)
-        return is_greeting and not self.as_written
+        return asks_for_nothing(self.query, self.conversation) and not self.as_written
 
     @property
     def free_arguments(self) -> bool:

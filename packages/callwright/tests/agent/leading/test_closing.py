@@ -98,7 +98,7 @@ def test_a_write_that_failed_is_told_before_the_user_is_asked() -> None:
 
 
 def test_small_talk_is_answered_in_words() -> None:
-    steps = say_freely(led(query="Good morning!", is_idle=True))
+    steps = say_freely(led(query="Good morning!"))
     assert [m.content for m in next(steps).messages] == ["Good morning!"]
     with pytest.raises(StopIteration) as end:
         steps.send(Reply(" Good morning. "))

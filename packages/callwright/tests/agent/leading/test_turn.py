@@ -10,9 +10,10 @@ import pytest
 
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.leading.turn import asks_for_nothing, take_round
+from callwright.agent.leading.turn import take_round
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
+from callwright.agent.safety.repeats import asks_for_nothing
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, Replied, Returned
 from callwright.nouns.types import (

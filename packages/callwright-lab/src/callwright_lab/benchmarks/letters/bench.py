@@ -23,7 +23,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,6 @@ from callwright.agent.leading.aim import LEAST_DEED as LEAST_DEED_AIM
 from callwright.agent.leading.aim import SURE_DEED as SURE_DEED_AIM
 from callwright.agent.leading.aim import ask_aim
 from callwright.agent.leading.mistaken import LEAST_SHARE as LEAST_CHOICE
-from callwright.agent.leading.mistaken import ask_shares
 from callwright.agent.leading.unasked import (
     LEAST_BESIDE,
     LEAST_SHARE,
@@ -45,7 +44,7 @@ from callwright.agent.leading.unasked import (
     ask_share,
 )
 from callwright.agent.leading.wanted import SURE_SHARE as SURE_WISH
-from callwright.agent.leading.wanted import build_question
+from callwright.agent.leading.wanted import ask_shares, build_question
 from callwright.agent.step import Ask, Replied, Steps, ask
 from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
 from callwright.grounding.answer.deeds import Deeds
@@ -168,8 +167,10 @@ async def _measure_answer(case: Case, model: ChatModel) -> float | None:
 
 async def _measure_choice(case: Case, model: ChatModel) -> float | None:
     def choose() -> Steps[float | None]:
-        shares = yield from ask_shares(case.tools, case.text, lambda one: ask(one, None))
-        return shares.get(case.write)
+        orders, build = (case.tools, case.tools[::-1]), partial(build_question, case.text)
+        shares = yield from ask_shares(case.tools, orders, build, lambda one: ask(one, None))
+        names = [tool.name for tool in case.tools]
+        return shares[names.index(case.write)] if shares else None
 
     return await _carry_out(choose(), model)
 

@@ -76,8 +76,7 @@ class Job(StepContext):
             return WrittenAnswer(add_question(Answer(""), facts.asked_back, ()))
         if self.asks_for_nothing and not facts.all_results:
             self.trace.add("note", text="the message only greets or thanks")
-            # it reads nothing but what every context holds
-            return WrittenAnswer((yield from say_freely(self)))  # type: ignore[arg-type]
+            return WrittenAnswer((yield from say_freely(self)))
         results, limits = self._shown(), self.limits
         if self.as_written:
             answer = yield from finish_without_repair(

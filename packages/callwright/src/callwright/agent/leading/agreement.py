@@ -8,14 +8,15 @@ apart surely (``callwright bench letters``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from callwright import prompts
-from callwright.agent.leading.wanted import LETTER, AskLetter
+from callwright.agent.leading.wanted import AskLetter, ask_shares, build_letter_question
 from callwright.agent.step import Steps
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
-from callwright.prompts.one_letter import MOST_SHOWN, read_shares, render_choices
+from callwright.prompts.one_letter import render_choices
 
 LEAST_SHARE: Final = threshold("callwright.agent", "agreement_least_share")
 """The share of a yes below which an answer is a no."""
@@ -29,13 +30,11 @@ def ask_agreement(question: str, answer: str, ask_letter: AskLetter) -> Steps[fl
     """The share of a yes in an answer to a question; None where the model states no
     probabilities.
     """
-    found = []
-    for order in (_ANSWERS, _ANSWERS[::-1]):
-        choices = render_choices(order)
-        asked = prompts.render("said", question=question[-_SHOWN:], answer=answer, choices=choices)
-        request = ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
-        shares = read_shares((yield from ask_letter(request)).first_token, len(order))
-        if not shares:
-            return None
-        found.append(shares[order.index("yes")])
-    return sum(found) / len(found)
+
+    def build(order: Sequence[str]) -> ChatRequest:
+        shown, choices = question[-_SHOWN:], render_choices(order)
+        asked = prompts.render("said", question=shown, answer=answer, choices=choices)
+        return build_letter_question(asked)
+
+    shares = yield from ask_shares(_ANSWERS[:1], (_ANSWERS, _ANSWERS[::-1]), build, ask_letter)
+    return shares[0] if shares else None

@@ -7,15 +7,16 @@ question that opens no tool of its own tells nothing: "Could you switch it off?"
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from callwright import prompts
-from callwright.agent.leading.wanted import LETTER, AskLetter
+from callwright.agent.leading.wanted import AskLetter, ask_shares, build_letter_question
 from callwright.agent.step import Steps
 from callwright.language.questions import asks_only, only_asks_to_be_told
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
-from callwright.prompts.one_letter import MOST_SHOWN, read_shares, render_choices
+from callwright.prompts.one_letter import render_choices
 
 LEAST_DEED: Final = threshold("callwright.agent", "aim_least_deed")
 """The share of a deed below which questions alone only ask to be told something."""
@@ -29,15 +30,13 @@ def ask_aim(query: str, ask_letter: AskLetter) -> Steps[float | None]:
     """The share of a deed in what a request is for; None where the model states no
     probabilities.
     """
-    found = []
-    for order in (_AIMS, _AIMS[::-1]):
-        asked = prompts.render("aim", query=query[-_SHOWN:], choices=render_choices(order))
-        request = ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
-        shares = read_shares((yield from ask_letter(request)).first_token, len(order))
-        if not shares:
-            return None
-        found.append(shares[order.index(_AIMS[1])])
-    return sum(found) / len(found)
+
+    def build(order: Sequence[str]) -> ChatRequest:
+        choices = render_choices(order)
+        return build_letter_question(prompts.render("aim", query=query[-_SHOWN:], choices=choices))
+
+    shares = yield from ask_shares(_AIMS[1:], (_AIMS, _AIMS[::-1]), build, ask_letter)
+    return shares[0] if shares else None
 
 
 def asks_to_know(query: str, ask_letter: AskLetter) -> Steps[bool]:

@@ -139,14 +139,14 @@ def replace_mistaken(
     writes = tuple(tool for tool in policy.tools if tool.effects.declares_write)
     reads = list_reads(policy.tools) if is_told else set[str]()
     lookups = tuple(tool for tool in policy.tools if tool.name in reads)
+    judged = {tool.name: tool for tool in (*writes, *lookups)}
     kept: list[ToolCall] = []
     better: dict[str, Tool] = {}
     names = {call.tool for call in calls}
     for call in calls:
-        group = next((g for g in (writes, lookups) if call.tool in {t.name for t in g}), ())
-        asked = None
-        if group and not (_was_asked_about(call, context) or _is_ordered(call, context)):
-            called = next(tool for tool in group if tool.name == call.tool)
+        called, asked = judged.get(call.tool), None
+        if called and not (_was_asked_about(call, context) or _is_ordered(call, context)):
+            group = writes if called in writes else lookups
             text, wishes = _tell_request(context), context.stated
             asked = yield from find_asked(called, group, text, wishes, context.ask_letter)
         if asked is None or asked.name in names or _is_step_to(call.tool, asked, policy.tools):

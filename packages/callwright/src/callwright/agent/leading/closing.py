@@ -76,10 +76,10 @@ def _name_spoken(context: StepContext) -> str:
     return name_spoken(context.query, earlier)
 
 
-def say_freely(led: LedContext) -> Generator[ChatRequest, Reply, Answer]:
+def say_freely(context: StepContext) -> Generator[ChatRequest, Reply, Answer]:
     """The model's own words on a message that asks for nothing."""
-    asked = (*led.conversation, Message("user", led.query))
-    reply = yield ChatRequest(asked, "words", max_tokens=led.facts.profile.answer_tokens)
+    asked = (*context.conversation, Message("user", context.query))
+    reply = yield ChatRequest(asked, "words", max_tokens=context.facts.profile.answer_tokens)
     return Answer(reply.text.strip())
 
 

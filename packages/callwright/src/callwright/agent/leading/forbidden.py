@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from callwright.agent.leading.unasked import list_values
+from callwright.agent.leading.unasked import is_telling, list_values
 from callwright.agent.step import StepContext
 from callwright.language.forbidding import split_clauses
 from callwright.language.tokens import holds_unparted, split_tokens
 from callwright.nouns.types import ToolCall, to_canonical_json
 from callwright.repair.provenance.records import iter_records
 from callwright.repair.provenance.sources import ProvenanceIndex
-
-_TELLING = 4  # letters of a word that can tell of what a record speaks
 
 
 def find_forbidden(call: ToolCall, context: StepContext) -> str:
@@ -51,4 +49,4 @@ def _is_named(name: str, clause: str, said: ProvenanceIndex) -> bool:
     if holds_unparted(name):
         return name in clause
     words = (word for word in split_tokens(name) if word.isalpha())
-    return any(said.mentions(word) for word in words if len(word) >= _TELLING or not word.isascii())
+    return any(said.mentions(word) for word in words if is_telling(word))

@@ -42,7 +42,7 @@ class LedContext(StepContext):
 
     ``wishes``: those of the turn's first reply, once each of them had its call; ``stated``: those
     of the first reply of all. ``is_served``: a later reply asks for nothing new, and no more is
-    asked. ``is_idle``: the user only greets or thanks. ``is_asked_again``: a further question of
+    asked. ``is_asked_again``: a further question of
     this round was asked about a call. ``leaves_out_unasked``: a write behind other calls is made
     only where the request asks for it. ``is_silent``: the model states no probabilities.
 
@@ -57,7 +57,6 @@ class LedContext(StepContext):
     wishes: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
     is_served: bool = False
-    is_idle: bool = False
     is_asked_again: bool = False
     leaves_out_unasked: bool = True
     is_silent: bool = False

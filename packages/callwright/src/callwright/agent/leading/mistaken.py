@@ -9,13 +9,14 @@ A request may ask for two: what a stated wish is for stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
-from callwright.agent.leading.wanted import AskLetter, build_question, find_wanted
+from callwright.agent.leading.wanted import AskLetter, ask_shares, build_question, find_wanted
 from callwright.agent.step import Steps
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
-from callwright.prompts.one_letter import LETTERS, read_shares
+from callwright.prompts.one_letter import LETTERS
 
 SURE_SHARE: Final = threshold("callwright.agent", "mistaken_sure_share")
 """The share from which a request asks for another tool than the one that is called."""
@@ -38,33 +39,15 @@ def find_asked(
     shown = tools[: len(LETTERS)]
     if called not in shown or len(shown) == 1:
         return None
-    found = yield from ask_shares(shown, query, ask_letter, unless_likeliest=called)
-    best = max(found, key=lambda name: found[name], default="")
-    if not found or found[best] < SURE_SHARE or found[called.name] >= LEAST_SHARE:
+    place, build = shown.index(called), partial(build_question, query)
+    first = yield from ask_shares(shown, (shown,), build, ask_letter)
+    if not first or first[place] >= max(first):
+        return None
+    second = yield from ask_shares(shown, (shown[::-1],), build, ask_letter)
+    shares = [(a + b) / 2 for a, b in zip(first, second, strict=False)]
+    if not shares or max(shares) < SURE_SHARE or shares[place] >= LEAST_SHARE:
         return None
     for wish in wishes if len(wishes) > 1 else ():
         if (yield from find_wanted(wish, shown, ask_letter)) == called.name:
             return None
-    return next(tool for tool in shown if tool.name == best)
-
-
-def ask_shares(
-    tools: Sequence[Tool],
-    query: str,
-    ask_letter: AskLetter,
-    unless_likeliest: Tool | None = None,
-) -> Steps[dict[str, float]]:
-    """Tool -> how likely the request asks for it, as a mean over two orders, for a small model
-    prefers a letter. Empty where it states no probabilities, and where the first order shows
-    ``unless_likeliest`` to be the likeliest.
-    """
-    found: list[dict[str, float]] = []
-    for order in (tuple(tools), tuple(tools)[::-1]):
-        reply = yield from ask_letter(build_question(query, order))
-        shares = read_shares(reply.first_token, len(order))
-        if not shares:
-            return {}
-        found.append({tool.name: share for tool, share in zip(order, shares, strict=False)})
-        if unless_likeliest is not None and found[0][unless_likeliest.name] >= max(shares):
-            return {}
-    return {name: (found[0][name] + found[1][name]) / 2 for name in found[0]}
+    return shown[shares.index(max(shares))]

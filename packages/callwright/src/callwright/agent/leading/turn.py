@@ -23,13 +23,12 @@ from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, make_call_key
 from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
-from callwright.agent.safety.repeats import asks_user, only_thanks
+from callwright.agent.safety.repeats import asks_user
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.detect import language_of
-from callwright.language.thanks import is_only_greeting
 from callwright.language.tokens import split_identifier, split_tokens, stands_apart
-from callwright.nouns.types import Message, Skip, Tool, ToolCall
+from callwright.nouns.types import Skip, Tool, ToolCall
 from callwright.repair.provenance.readable import reads_english
 from callwright.repair.provenance.records import (
     OtherRecord,
@@ -41,11 +40,6 @@ from callwright.repair.provenance.records import (
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 _TELLING = 4  # letters of a word that tells of what a record speaks
-
-
-def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
-    """Return True if the user only greets, or only thanks, and not for the offer in a question."""
-    return is_only_greeting(query) or only_thanks(query, conversation)
 
 
 def take_round(policy: LeadPolicy, context: LedContext) -> Steps[bool]:

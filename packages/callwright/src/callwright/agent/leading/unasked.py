@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from callwright.agent.leading.wanted import AskLetter, build_question
+from callwright.agent.leading.wanted import AskLetter, ask_shares, build_question
 from callwright.agent.step import StepContext, Steps
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
@@ -29,7 +30,7 @@ from callwright.nouns.types import (
     iter_scalars,
     to_canonical_json,
 )
-from callwright.prompts.one_letter import LETTERS, read_shares
+from callwright.prompts.one_letter import LETTERS
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.records import iter_records
@@ -134,17 +135,11 @@ def list_values(arguments: JsonObject | str) -> list[Json]:
 
 
 def ask_share(doubt: Doubt, query: str, ask_letter: AskLetter) -> Steps[float | None]:
-    """The share of the write among the tools, as a mean over two orders of these: a small model
-    prefers a letter. None where it states no probabilities.
-    """
-    found = []
-    for tools in (doubt.tools, (*doubt.tools[-1:], *doubt.tools[:-1])):
-        reply = yield from ask_letter(build_question(query, tools))
-        shares = read_shares(reply.first_token, len(tools))
-        if not shares:
-            return None
-        found.append(shares[tools.index(doubt.tools[-1])])
-    return sum(found) / len(found)
+    """The share of the write among the tools. None where the model states no probabilities."""
+    tools, write = doubt.tools, doubt.tools[-1:]
+    orders = (tools, (*write, *tools[:-1]))
+    shares = yield from ask_shares(write, orders, partial(build_question, query), ask_letter)
+    return shares[0] if shares else None
 
 
 def _is_used(value: Json, results: Sequence[ToolResult]) -> bool:
@@ -169,8 +164,9 @@ def _list_record_words(values: Sequence[Json], results: Sequence[ToolResult]) ->
         texts = [value for value in record.values() if isinstance(value, str | int)]
         if any(to_canonical_json(value) in held for value in texts):
             words |= {word for text in texts for word in split_tokens(str(text))}
-    return {word for word in words if word.isalpha() and _is_telling(word)}
+    return {word for word in words if word.isalpha() and is_telling(word)}
 
 
-def _is_telling(word: str) -> bool:
+def is_telling(word: str) -> bool:
+    """Return True if a word can tell of what a record speaks."""
     return len(word) >= _TELLING or not word.isascii()

@@ -10,13 +10,13 @@ bench letters``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from callwright import prompts
 from callwright.agent.step import Steps
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
-from callwright.nouns.types import Reply, Tool
+from callwright.nouns.types import Message, Reply, Tool
 from callwright.prompts.one_letter import LETTERS, MOST_SHOWN, read_shares, render_tool_choices
 
 LETTER: Final = "letter"
@@ -24,6 +24,8 @@ LETTER: Final = "letter"
 SURE_SHARE: Final = threshold("callwright.agent", "wanted_sure_share")
 """The share from which a wish is for a tool."""
 _NONE = "none of them"
+
+_Choice = TypeVar("_Choice")
 
 AskLetter: TypeAlias = Callable[[ChatRequest], Steps[Reply]]
 """Puts such a question (:meth:`callwright.agent.step.StepContext.ask_letter`)."""
@@ -39,7 +41,7 @@ def find_wanted(wish: str, tools: Sequence[Tool], ask_letter: AskLetter) -> Step
 def build_question(text: str, tools: Sequence[Tool], *more: str) -> ChatRequest:
     """The question of which tool a text asks for."""
     asked = prompts.render("asked", query=text, choices=render_tool_choices(tools, *more))
-    return ChatRequest(asked, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)
+    return build_letter_question(asked)
 
 
 def read_wanted(reply: Reply, tools: Sequence[Tool]) -> str:
@@ -48,3 +50,27 @@ def read_wanted(reply: Reply, tools: Sequence[Tool]) -> str:
     shares = read_shares(reply.first_token, len(tools) + 1)[: len(tools)]
     best = max(zip(shares, tools, strict=False), key=lambda pair: pair[0], default=None)
     return best[1].name if best is not None and best[0] >= SURE_SHARE else ""
+
+
+def ask_shares(
+    choices: Sequence[_Choice],
+    orders: Sequence[Sequence[_Choice]],
+    build: Callable[[Sequence[_Choice]], ChatRequest],
+    ask_letter: AskLetter,
+) -> Steps[list[float]]:
+    """The share of each choice, as a mean over the orders in which they are shown, for a small
+    model prefers a letter. ``build``: makes the question of an order. Empty where the model states
+    no probabilities.
+    """
+    found: list[list[float]] = []
+    for order in orders:
+        shares = read_shares((yield from ask_letter(build(order))).first_token, len(order))
+        if not shares:
+            return []
+        found.append([shares[order.index(choice)] for choice in choices])
+    return [sum(shares) / len(found) for shares in zip(*found, strict=True)]
+
+
+def build_letter_question(messages: tuple[Message, ...]) -> ChatRequest:
+    """The question of these messages, to be answered with one letter."""
+    return ChatRequest(messages, LETTER, max_tokens=1, top_logprobs=MOST_SHOWN)

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from callwright.agent.state import RunState
 from callwright.language.again import asks_again
 from callwright.language.questions import asks_to_be_told
-from callwright.language.thanks import is_only_thanks
+from callwright.language.thanks import is_only_greeting, is_only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import (
     UNKNOWN,
@@ -72,6 +72,11 @@ def only_thanks(query: str, conversation: Sequence[Message]) -> bool:
     if not is_only_thanks(query):
         return False
     return not asks_user(conversation)
+
+
+def asks_for_nothing(query: str, conversation: Sequence[Message]) -> bool:
+    """Return True if the user only greets, or only thanks, and not for the offer in a question."""
+    return is_only_greeting(query) or only_thanks(query, conversation)
 
 
 def asks_user(conversation: Sequence[Message]) -> bool:

@@ -17,9 +17,10 @@ from typing import Any, TypeVar
 from callwright.agent.leading.forms import read_guided_calls
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, Parts
-from callwright.agent.leading.turn import asks_for_nothing, carry_on, take_round
+from callwright.agent.leading.turn import carry_on, take_round
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import UNASKED_WRITE, HeldCall
+from callwright.agent.safety.repeats import asks_for_nothing
 from callwright.agent.step import (
     Action,
     Ask,
