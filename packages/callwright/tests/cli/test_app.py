@@ -57,7 +57,7 @@ def refused(
     return int(ended.value.code or 0), capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [[], ["tools"]])
+@pytest.mark.parametrize("command", [[], ["tools"], ["gateway"]])
 def test_the_list_of_commands_says_of_each_what_it_is_for(command: list[str]) -> None:
     """A summary longer than a line would be cut in the middle of a sentence."""
     shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "--help"]).output

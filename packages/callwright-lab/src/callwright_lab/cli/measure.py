@@ -9,13 +9,13 @@ import typer
 from callwright.cli.terminal.apps import new_app
 
 train = new_app("Rebuild the trained parts from data (extra: callwright-lab[train]).")
-bench = new_app("Measure.")
+bench = new_app("Run the benchmarks (callwright-lab).")
 _PASS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
 @train.command("layers", context_settings=_PASS)
 def train_layers(context: typer.Context) -> None:
-    """Train the layer predictor: --model edges (trees) or network (the paper's)."""
+    """Train the layer predictor. --model edges is made of trees, network is the paper's."""
     from callwright_lab.cli.train import train_layers as start
 
     raise typer.Exit(start(context.args))
@@ -23,7 +23,7 @@ def train_layers(context: typer.Context) -> None:
 
 @train.command("ranker", context_settings=_PASS)
 def train_ranker(context: typer.Context) -> None:
-    """Train the learned ranker of retrieval, on queries and the tools that each needs."""
+    """Train the learned ranker of retrieval. It learns from queries and the tools each needs."""
     from callwright_lab.training.ranker.retrieval_ranker import main
 
     raise typer.Exit(main(context.args))
@@ -31,7 +31,7 @@ def train_ranker(context: typer.Context) -> None:
 
 @train.command("refiner", context_settings=_PASS)
 def train_refiner(context: typer.Context) -> None:
-    """Train the tool-use refiner: data, supervised warm start, DAPO, held-out score."""
+    """Train the tool-use refiner. Steps: data, supervised warm start, DAPO, held-out score."""
     from callwright_lab.training.refiner.command import main
 
     raise typer.Exit(main(context.args))
@@ -39,8 +39,8 @@ def train_refiner(context: typer.Context) -> None:
 
 @train.command("planner", context_settings=_PASS)
 def train_planner(context: typer.Context) -> None:
-    """Train a planner of whole graphs: tasks from any catalogue, SFT, curation, GRPO, held-out
-    score.
+    """Train a planner of whole graphs. Steps: tasks from any catalogue, SFT, curation, GRPO,
+    held-out score.
     """
     from callwright_lab.training.planner.command import main
 
@@ -49,8 +49,8 @@ def train_planner(context: typer.Context) -> None:
 
 @train.command("toolmvr", context_settings=_PASS)
 def train_toolmvr(context: typer.Context) -> None:
-    """Train on verified trajectories and reflections: rows, V alone, V and R together, held-out
-    corrections.
+    """Train on verified trajectories and reflections. Steps: rows, V alone, V and R together,
+    held-out corrections.
     """
     from callwright_lab.training.toolmvr.command import main
 
@@ -59,7 +59,7 @@ def train_toolmvr(context: typer.Context) -> None:
 
 @train.command("adapter", context_settings=_PASS)
 def train_adapter(context: typer.Context) -> None:
-    """Write a trained LoRA adapter as a GGUF file for the embedded engine, and check it there."""
+    """Write a trained LoRA adapter as a GGUF file. The embedded engine loads it as a check."""
     from callwright_lab.training.adapters.command import main
 
     raise typer.Exit(main(context.args))
@@ -67,7 +67,7 @@ def train_adapter(context: typer.Context) -> None:
 
 @train.command("harm-bound", context_settings=_PASS)
 def train_harm_bound(context: typer.Context) -> None:
-    """Calibrate which changes of a refiner may be taken, so that right replies stay right."""
+    """Calibrate which changes of a refiner may be taken. Right replies are to stay right."""
     from callwright_lab.benchmarks.harm_bound.command import main
 
     raise typer.Exit(main(context.args))
@@ -83,7 +83,7 @@ def bench_desk(context: typer.Context) -> None:
 
 @bench.command("multi-turn", context_settings=_PASS)
 def bench_multi_turn(context: typer.Context) -> None:
-    """Strategies on turns of BFCL's executable multi-turn scenarios."""
+    """Strategies on BFCL's executable multi-turn scenarios."""
     from callwright_lab.benchmarks.multi_turn.bench import main
 
     raise typer.Exit(main(context.args))
@@ -91,7 +91,7 @@ def bench_multi_turn(context: typer.Context) -> None:
 
 @bench.command("bfcl", context_settings=_PASS)
 def bench_bfcl(context: typer.Context) -> None:
-    """BFCL's own harness, with a model direct and behind the proxy."""
+    """BFCL's own harness, direct and behind the proxy."""
     from callwright_lab.benchmarks.bfcl.bench import main
 
     raise typer.Exit(main(context.args))
@@ -99,7 +99,7 @@ def bench_bfcl(context: typer.Context) -> None:
 
 @bench.command("agents", context_settings=_PASS)
 def bench_agents(context: typer.Context) -> None:
-    """Whole jobs by unmodified agent loops, direct and behind the proxy; harm is counted first."""
+    """Whole jobs by agent loops, direct and behind the proxy. Harm is counted first."""
     from callwright_lab.benchmarks.agents.bench import main
 
     raise typer.Exit(main(context.args))
@@ -107,7 +107,7 @@ def bench_agents(context: typer.Context) -> None:
 
 @bench.command("makespan", context_settings=_PASS)
 def bench_makespan(context: typer.Context) -> None:
-    """Measure the duration of each strategy with the same knowledge and scripted delays."""
+    """Measure the duration of each strategy. Knowledge and scripted delays are the same."""
     from callwright_lab.benchmarks.makespan.bench import main
 
     raise typer.Exit(main(context.args))
@@ -115,7 +115,7 @@ def bench_makespan(context: typer.Context) -> None:
 
 @bench.command("gateway", context_settings=_PASS)
 def bench_gateway(context: typer.Context) -> None:
-    """Right and spoiled calls on the MCP gateway's way of a call: repaired, harmed, refused."""
+    """Right and spoiled calls through the MCP gateway. Counts repaired, harmed and refused ones."""
     from callwright_lab.benchmarks.gateway.bench import main
 
     raise typer.Exit(main(context.args))
@@ -123,7 +123,7 @@ def bench_gateway(context: typer.Context) -> None:
 
 @bench.command("agentdojo", context_settings=_PASS)
 def bench_agentdojo(context: typer.Context) -> None:
-    """Frozen plans and late-bound arguments against injected instructions, on AgentDojo."""
+    """Frozen plans against injected instructions, on AgentDojo. Arguments are bound late."""
     from callwright_lab.benchmarks.agentdojo.bench import main
 
     raise typer.Exit(main(context.args))
@@ -131,8 +131,8 @@ def bench_agentdojo(context: typer.Context) -> None:
 
 @bench.command("acebench", context_settings=_PASS)
 def bench_acebench(context: typer.Context) -> None:
-    """ACEBench's normal and special rows: a model as the suite prompts it, with native tools, and
-    behind the proxy.
+    """ACEBench's normal and special rows. A model is prompted as the suite does, with native tools,
+    and behind the proxy.
     """
     from callwright_lab.benchmarks.acebench.bench import main
 
@@ -141,7 +141,7 @@ def bench_acebench(context: typer.Context) -> None:
 
 @bench.command("plan", context_settings=_PASS)
 def bench_plan(context: typer.Context) -> None:
-    """Execution orders against gold: learned and simple planners on public data."""
+    """Execution orders of planners against gold. Learned and simple ones, on public data."""
     from callwright_lab.benchmarks.planning.bench import main
 
     raise typer.Exit(main(context.args))
@@ -149,8 +149,8 @@ def bench_plan(context: typer.Context) -> None:
 
 @bench.command("harm", context_settings=_PASS)
 def bench_harm(context: typer.Context) -> None:
-    """Measure the changes that refinement makes to correct calls and to replies that call
-    nothing.
+    """Measure the changes that refinement makes to right replies. These are correct calls, and
+    replies that call nothing.
     """
     from callwright_lab.benchmarks.harm.bench import main
 
@@ -159,8 +159,8 @@ def bench_harm(context: typer.Context) -> None:
 
 @bench.command("refine", context_settings=_PASS)
 def bench_refine(context: typer.Context) -> None:
-    """Recorded replies and spoiled gold calls: the baseline, its rivals and every rung, on public
-    data.
+    """Gain and harm of refinement on recorded replies. Compares the baseline, its rivals and every
+    rule group, also on spoiled gold calls of public data.
     """
     from callwright_lab.benchmarks.refine.bench import main
 
@@ -169,8 +169,8 @@ def bench_refine(context: typer.Context) -> None:
 
 @bench.command("retrieval", context_settings=_PASS)
 def bench_retrieval(context: typer.Context) -> None:
-    """Rankings of a large catalogue against the tools that requests need: BM25, dense, hybrid,
-    learned.
+    """Rankings of tools against those that requests need. By BM25, dense, hybrid and learned, in a
+    large catalogue.
     """
     from callwright_lab.benchmarks.retrieval.bench import main
 
@@ -179,7 +179,7 @@ def bench_retrieval(context: typer.Context) -> None:
 
 @bench.command("large-catalogue", context_settings=_PASS)
 def bench_large_catalogue(context: typer.Context) -> None:
-    """The same requests over 10, 100 and 1,000 tools behind several MCP servers."""
+    """The same requests over 10, 100 and 1,000 tools. They are behind several MCP servers."""
     from callwright_lab.benchmarks.large_catalogue.bench import main
 
     raise typer.Exit(main(context.args))
@@ -187,7 +187,7 @@ def bench_large_catalogue(context: typer.Context) -> None:
 
 @bench.command("broken-tools", context_settings=_PASS)
 def bench_broken_tools(context: typer.Context) -> None:
-    """Rankings of really broken tools: retrieval, a model, trials; what truly answers is gold."""
+    """Rankings of tools of which some are broken. By retrieval, a model, and trials."""
     from callwright_lab.benchmarks.broken_tools.bench import main
 
     raise typer.Exit(main(context.args))
@@ -195,7 +195,7 @@ def bench_broken_tools(context: typer.Context) -> None:
 
 @bench.command("confidence", context_settings=_PASS)
 def bench_confidence(context: typer.Context) -> None:
-    """Measure how often the rules' guesses are right; their confidences are taken from this."""
+    """Measure how often the rules' guesses are right. Their confidences are taken from this."""
     from callwright_lab.benchmarks.refine.confidence import main
 
     raise typer.Exit(main(context.args))
@@ -203,7 +203,7 @@ def bench_confidence(context: typer.Context) -> None:
 
 @bench.command("statements", context_settings=_PASS)
 def bench_statements(context: typer.Context) -> None:
-    """Planted true and false statements against the answer check."""
+    """True and false statements against the answer check."""
     from callwright_lab.benchmarks.statements.bench import main
 
     raise typer.Exit(main(context.args))
@@ -211,7 +211,7 @@ def bench_statements(context: typer.Context) -> None:
 
 @bench.command("options", context_settings=_PASS)
 def bench_options(context: typer.Context) -> None:
-    """Asked and unasked optional values, told apart by a model's probabilities."""
+    """Asked and unasked optional values. A model's probabilities tell them apart."""
     from callwright_lab.benchmarks.options.bench import main
 
     raise typer.Exit(main(context.args))
@@ -219,7 +219,7 @@ def bench_options(context: typer.Context) -> None:
 
 @bench.command("letters", context_settings=_PASS)
 def bench_letters(context: typer.Context) -> None:
-    """Deeds told and writes asked for, told from others by a model's one letter."""
+    """Deeds told and writes asked for. A model's one letter tells them from others."""
     from callwright_lab.benchmarks.letters.bench import main
 
     raise typer.Exit(main(context.args))
@@ -227,7 +227,7 @@ def bench_letters(context: typer.Context) -> None:
 
 @bench.command("judge", context_settings=_PASS)
 def bench_judge(context: typer.Context) -> None:
-    """Measure a judge's reliability: repeats, position swap, agreement with gold on desk runs."""
+    """Measure a judge's reliability on desk runs. By repeats, position swap, agreement with gold."""
     from callwright_lab.benchmarks.judge.bench import main
 
     raise typer.Exit(main(context.args))
@@ -235,8 +235,8 @@ def bench_judge(context: typer.Context) -> None:
 
 @bench.command("recovery", context_settings=_PASS)
 def bench_recovery(context: typer.Context) -> None:
-    """Strategies on desk tools that are not as documented: is the error noticed, and is the call
-    repaired?
+    """Strategies on tools that are not as documented. Counts whether the error is noticed, and the
+    call repaired.
     """
     from callwright_lab.benchmarks.recovery.bench import main
 
@@ -245,8 +245,8 @@ def bench_recovery(context: typer.Context) -> None:
 
 @bench.command("refinetoolbench", context_settings=_PASS)
 def bench_refinetoolbench(context: typer.Context) -> None:
-    """Recovery from injected errors: build cases from any verified trajectories, run any strategy,
-    judge.
+    """Recovery from injected errors. Builds cases from any verified trajectories, runs any strategy,
+    and judges.
     """
     from callwright_lab.benchmarks.recovery.refinetoolbench import main
 
@@ -255,8 +255,8 @@ def bench_refinetoolbench(context: typer.Context) -> None:
 
 @bench.command("stabletoolbench", context_settings=_PASS)
 def bench_stabletoolbench(context: typer.Context) -> None:
-    """StableToolBench: any strategy behind a virtual server, others' answer files, any judge; the
-    papers' tables.
+    """StableToolBench with any strategy and any judge. Runs behind a virtual server, reads others'
+    answer files, and prints the papers' tables.
     """
     from callwright_lab.benchmarks.stabletoolbench.bench import main
 

@@ -90,7 +90,7 @@ def verify_apis(
     kept: EvidenceOptions,
     where: ConfigOptions,
 ) -> None:
-    """Call the tools of a catalogue: which are alive, what do their schemas lack, where do they
+    """Call the tools of a catalogue. Shows which are alive, what their schemas lack, and where they
     drift from them.
     """
     import asyncio

@@ -48,7 +48,9 @@ def verify_dataset(
     *,
     extent: ModelExtent,
 ) -> None:
-    """Score a data set by Table 1's criteria, by rule; name every defect; write a cleaned copy."""
+    """Score a data set by Table 1's criteria, by rule. Names every defect, and writes a cleaned
+    copy.
+    """
     import asyncio
 
     from callwright_lab.cli.verify_options import print_report

@@ -55,9 +55,7 @@ def verify_queries(
     extent: ModelExtent,
     where: ConfigOptions,
 ) -> None:
-    """Find the requests that can be answered with the tools on offer, and are good ones; say why
-    others are not.
-    """
+    """Find good requests that the tools can answer. Says why others are not."""
     import asyncio
 
     from callwright.cli.settings.settings import Given, resolve_settings

@@ -211,8 +211,8 @@ def verify_trajectories(
     extent: Extent,
     where: ConfigOptions,
 ) -> None:
-    """Check trajectories by rule, then by model: format, execution, meaning; each dropped one with
-    its reason.
+    """Check trajectories by rule, then by model. Looks at format, execution and meaning, and gives
+    the reason for each dropped one.
     """
     import asyncio
 

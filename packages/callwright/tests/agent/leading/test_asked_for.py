@@ -291,6 +291,20 @@ def test_a_write_to_what_the_request_forbids_is_held(query: str, sent: list[str]
     assert [one.rule for one in made.held] == ["unasked_write"] * (not sent)
 
 
+@pytest.mark.parametrize("is_made", [False, True])
+def test_a_forbidden_write_beside_another_one_is_left_out_without_a_question(
+    is_made: bool,
+) -> None:
+    given: dict[str, Any] = {"lamp_id": "L-2", "on": False}
+    hall = ToolResult("r2", "switch_lamp", given, {**given})
+    made = lit("Switch off the hall, but not the kitchen.", ROOMS, *[hall] * is_made)
+    both = [("switch_lamp", {**given, "lamp_id": lamp}) for lamp in ("L-1", "L-2")]
+    reply = calls(*both[: 2 - is_made])
+    _, called, _ = play(made, [reply, *[NOTHING] * 3], left("switch_lamp"))
+    assert ["L-1" in text for text in called] == [False] * (not is_made)
+    assert made.held == []
+
+
 def of_carts(*names: str) -> LedContext:
     cart = {"type": "object", "properties": {"cart_id": TEXT}}
     needs = {"properties": {"cart_id": TEXT}, "required": ["cart_id"]}

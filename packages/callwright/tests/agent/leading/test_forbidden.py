@@ -22,6 +22,7 @@ BILLS = [
     {"id": "I-5", "name": "Versicherung", "status": "open"},
     {"id": "I-6", "name": "المطبخ", "status": "open"},
     {"id": "I-7", "name": "الممر", "status": "open"},
+    {"id": 8, "name": "Phone", "status": "open", "late": True},
 ]
 
 
@@ -47,6 +48,14 @@ def test_a_record_that_is_named_only_where_something_is_forbidden_is_found(
 ) -> None:
     assert find(query, id=wrong)
     assert not find(query, id=right)
+
+
+def test_a_record_may_have_a_number_as_its_identifier() -> None:
+    query = "Pay the water bill, but not the phone bill."
+    assert find(query, id=8)
+    assert not find(query, id="I-2")
+    assert not find(query, id=9)
+    assert not find(query, id=True), "a yes is no identifier"
 
 
 def test_what_a_call_says_itself_is_found() -> None:

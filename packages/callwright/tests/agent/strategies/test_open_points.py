@@ -10,11 +10,10 @@ import pytest
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.freeze import Freeze
 from callwright.agent.state import Asked, RunState
-from callwright.agent.step import Execute, Returned, StepContext
+from callwright.agent.step import StepContext
 from callwright.agent.strategies.open_points import (
     find_open_points,
     list_waiting,
-    look_after_job,
 )
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
@@ -111,29 +110,6 @@ def test_a_read_waits_only_where_another_tool_may_give_its_value(
     made.plan = Plan.from_layers(layers)
     first = made.plan.ready(())
     assert list_waiting(made, first, {slot.id for slot in first}) == waiting
-
-
-def next_or_none(steps: Any, event: Any) -> Any:
-    try:
-        return steps.send(event)
-    except StopIteration:
-        return None
-
-
-def test_a_job_that_goes_on_is_read_again_a_few_times_at_most() -> None:
-    start, read = tool("start_job", "kind", effects=WRITE), tool("get_job", "job_id")
-    pending = {"job_id": "J-1", "status": "pending"}
-    made = context(came("r1", start, pending, kind="x"), tools=(start, read))
-    steps, asked, event = look_after_job(made), list[Any](), None
-    while (action := next_or_none(steps, event)) is not None:
-        assert isinstance(action, Execute)
-        asked.append(action.calls[0].arguments)
-        result = came(f"r{len(asked) + 1}", read, pending, job_id="J-1")
-        made.facts.take_results([result])
-        event = Returned([result])
-    assert asked == [{"job_id": "J-1"}] * 6
-    made = context(came("r1", read, {"job_id": "J-1", "status": "done"}), tools=(start, read))
-    assert list(look_after_job(made)) == []
 
 
 @pytest.mark.parametrize(

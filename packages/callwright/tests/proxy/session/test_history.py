@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.call_key import make_call_key
 from callwright.agent.fold import NO_RESULT
 from callwright.nouns.types import Message, ToolCall
 from callwright.proxy.session.history import (
     count_questions,
     find_loops,
-    make_call_key,
     pair_messages,
 )
 

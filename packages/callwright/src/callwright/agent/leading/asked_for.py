@@ -63,18 +63,25 @@ def leave_out_denied(
 
 
 def hold_forbidden(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[ToolCall, ...]:
-    """The calls without declared writes to what the request only forbids; these are held."""
+    """The calls without declared writes to what the request only forbids. Only the user can tell
+    that such a write is meant after all, and is asked, unless another one is made.
+    """
     writes = {tool.name for tool in context.tools if tool.effects.declares_write}
     kept: list[ToolCall] = []
+    forbidden: list[tuple[ToolCall, str]] = []
     for call in calls:
         is_doubted = call.tool in writes and context.leaves_out_unasked
         clause = find_forbidden(call, context) if is_doubted else ""
-        if not clause or _was_asked_about(call, context):
+        if clause and not _was_asked_about(call, context):
+            forbidden.append((call, f"the request says {clause!r}"))
+        else:
             kept.append(call)
-            continue
-        reason = f"'{call.tool}' was not called: the request says {clause!r}"
-        context.held.append(HeldCall(call, UNASKED_WRITE, reason))
-        context.facts.skip([Skip(call.tool, reason, refused=True)])
+    is_served = context.has_written() or any(call.tool in writes for call in kept)
+    for call, reason in forbidden:
+        if is_served:
+            _leave_out(call, reason, context)
+        else:
+            _hold(call, f"'{call.tool}' was not called: {reason}", context)
     return tuple(kept)
 
 
@@ -102,8 +109,7 @@ def leave_out_unasked(
         elif is_told or (share is not None and share < doubt.least):
             _leave_out(call, _UNASKED, context)
         else:
-            context.held.append(HeldCall(call, UNASKED_WRITE, doubt.render()))
-            context.facts.skip([Skip(call.tool, doubt.render(), refused=True)])
+            _hold(call, doubt.render(), context)
     return tuple(kept)
 
 
@@ -174,6 +180,11 @@ def _look_up(tool: Tool, context: LedContext) -> Steps[tuple[ToolCall, ...]]:
     if is_plain_lookup(tool):
         return (ToolCall("", tool.name, {}),)
     return (yield from context.ask_again(f"The request asks for {tool.name}.", (tool,)))
+
+
+def _hold(call: ToolCall, reason: str, context: LedContext) -> None:
+    context.held.append(HeldCall(call, UNASKED_WRITE, reason))
+    context.facts.skip([Skip(call.tool, reason, refused=True)])
 
 
 def _leave_out(call: ToolCall, reason: str, context: LedContext) -> None:

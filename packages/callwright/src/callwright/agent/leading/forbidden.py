@@ -35,9 +35,9 @@ def _list_names(call: ToolCall, context: StepContext) -> Iterator[str]:
     held = {to_canonical_json(value) for value in values}
     results = (*context.facts.state.earlier, *context.facts.results)
     for record in (one for result in results for one in iter_records(result.content)):
-        texts = [value for value in record.values() if isinstance(value, str)]
-        if any(to_canonical_json(text) in held for text in texts):
-            yield from texts
+        told = [one for one in record.values() if isinstance(one, str | int)]
+        if any(to_canonical_json(value) in held for value in told if not isinstance(value, bool)):
+            yield from (value for value in told if isinstance(value, str))
 
 
 def _names_any(clause: str, names: set[str]) -> bool:

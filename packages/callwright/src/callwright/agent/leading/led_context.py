@@ -10,10 +10,10 @@ from hashlib import sha256
 
 from callwright import prompts
 from callwright.agent.bind import Bound
+from callwright.agent.call_key import CallKey, make_call_key
 from callwright.agent.leading import served
 from callwright.agent.leading.forms import CallForm, read_guided_calls
 from callwright.agent.leading.meant_calls import list_meant_calls
-from callwright.agent.leading.policy import make_call_key
 from callwright.agent.safety.held_call import UNASKED_WRITE, USERS_TO_TELL, HeldCall
 from callwright.agent.step import BindStep, NamedWish, StepContext, Steps, ask
 from callwright.dataflow.prerequisites import list_reads
@@ -108,7 +108,7 @@ class LedContext(StepContext):
         """
         said = ProvenanceIndex(self.query)
         called = {result.tool for result in self.facts.results if result.ok}
-        kept: dict[str, HeldCall] = {}
+        kept: dict[CallKey, HeldCall] = {}
         for one in (*self.left, *self.held):
             if one.is_unstated and not one.is_sent:
                 is_open = any(self._is_unused(value) for value in _list_said(one, said))

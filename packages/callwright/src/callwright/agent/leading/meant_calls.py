@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from callwright.agent.leading.policy import make_call_key
+from callwright.agent.call_key import make_call_key
 from callwright.nouns.types import Tool, ToolCall
 
 

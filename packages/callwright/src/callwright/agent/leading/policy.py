@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from callwright.agent.call_key import CallKey, make_call_key
 from callwright.agent.leading.early_calls import (
     EarlyCall,
     IntendedCall,
@@ -25,6 +26,7 @@ from callwright.agent.leading.early_calls import (
     is_plain_lookup,
     split_early,
 )
+from callwright.agent.leading.jobs import look_after_job
 from callwright.agent.leading.unasked import list_new_values
 from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
@@ -33,7 +35,7 @@ from callwright.dataflow.prerequisites import Prerequisites, add_producers, find
 from callwright.language.questions import only_asks_to_be_told
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.empty_result import is_empty_result
-from callwright.repair.pending import find_follow_up, is_pending
+from callwright.repair.pending import is_pending
 from callwright.repair.rules.open_literals import (
     find_open_literals,
     holds_literal,
@@ -43,7 +45,6 @@ from callwright.repair.rules.open_literals import (
 _MADE_UP = "it names an identifier that stands neither in the conversation nor in a result"
 _SHOWN = 120  # characters of a call's arguments in a question
 _MOST_OPEN = 2  # wishes of which the tool is looked for
-_MOST_POLLS = 6  # of one job in a turn: the client asks at once, a job takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class LeadPolicy:
             context.trace.add("note", text="no tool is needed")
             return
         if self._parts.polling:
-            yield from self._look_after_job(context)
+            yield from look_after_job(context, self.tools)
         if self.intended:
             yield from self._go_on_with_intended(context)
         self.wanted = yield from self._find_wanted(context)
@@ -306,18 +307,6 @@ class LeadPolicy:
             yield from execute(lookups, allowed)
         yield from execute([one.call for one in early], allowed)
 
-    def _look_after_job(self, context: StepContext) -> Steps[None]:
-        """Read again how far a job is that the last result says goes on."""
-        results = context.facts.state.results
-        if not results or not is_pending(results[-1].content):
-            return
-        call = find_follow_up(results[-1], self.tools)
-        if call is None:
-            return
-        key = make_call_key(call)
-        if sum(make_call_key(result) == key for result in results) < _MOST_POLLS:
-            yield from execute([call], (call.tool,))
-
     def _choose(self, context: StepContext) -> Steps[tuple[Tool, ...]]:
         tools = context.tools
         if not self._parts.select or len(tools) <= self._parts.choose_above:
@@ -457,11 +446,6 @@ def _ask_for_points(
     return bound.calls
 
 
-def make_call_key(call: ToolCall | ToolResult) -> str:
-    """Equal for calls that say the same."""
-    return to_canonical_json([call.tool, call.arguments])
-
-
 def _render_call(call: ToolCall | ToolResult) -> str:
     return f"{call.tool}({to_canonical_json(call.arguments)[:_SHOWN]})"
 
@@ -481,10 +465,10 @@ def _list_new(calls: Sequence[ToolCall], context: StepContext) -> list[ToolCall]
     return new
 
 
-def _list_fresh_calls(context: StepContext) -> set[str]:
+def _list_fresh_calls(context: StepContext) -> set[CallKey]:
     """The calls of this turn since its last write."""
     tools = {tool.name: tool for tool in context.tools}
-    known: set[str] = set()
+    known: set[CallKey] = set()
     for result in context.facts.state.results:
         tool = tools.get(result.tool)
         if tool is not None and tool.effects.declares_write:

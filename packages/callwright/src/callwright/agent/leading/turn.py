@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from callwright.agent.call_key import CallKey, make_call_key
 from callwright.agent.leading.asked_for import (
     hold_forbidden,
     leave_out_denied,
@@ -20,7 +21,7 @@ from callwright.agent.leading.asked_for import (
 )
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.led_context import LedContext
-from callwright.agent.leading.policy import LeadPolicy, make_call_key
+from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
 from callwright.agent.safety.repeats import asks_user
@@ -139,7 +140,7 @@ def _ask_for_returned(
     call names, or the one that the model takes of all.
     """
     kept: list[ToolCall] = []
-    wrong: dict[str, Unlisted] = {}
+    wrong: dict[CallKey, Unlisted] = {}
     for call in calls:
         unlisted = find_unlisted(call, context)
         meant = unlisted.resolve() if unlisted is not None else None

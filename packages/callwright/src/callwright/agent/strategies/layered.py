@@ -16,6 +16,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from callwright.agent.gaps import Gap
+from callwright.agent.leading.jobs import look_after_job
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import BindStep, Release, StepContext, Steps, execute
 from callwright.agent.strategies.first_step import may_call_first, take_first_step
@@ -23,7 +24,6 @@ from callwright.agent.strategies.open_points import (
     find_open_points,
     list_open_gaps,
     list_waiting,
-    look_after_job,
     narrow_tool,
 )
 from callwright.agent.strategies.recovery import WAYS, Recovery
@@ -94,7 +94,7 @@ class Layered(Stepwise):
             total = max(len(context.plan.layers), index)
             waiting = list_waiting(context, slots, finished)
             yield from self._layer(context, slots, index, total, gaps, waiting)
-            yield from look_after_job(context)
+            yield from look_after_job(context, context.tools)
             yield from recovery.after((index, total), finished)
         yield from self._end(context, index, recovery, finished)
 

@@ -15,10 +15,10 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from callwright.agent.leading.jobs import look_after_job
 from callwright.agent.questions import LimitReached
 from callwright.agent.safety.policy import find_asked
 from callwright.agent.step import BindStep, StepContext, Steps, converse, execute
-from callwright.agent.strategies.open_points import look_after_job
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Answer, Tool, ToolCall
 
@@ -33,7 +33,7 @@ _FETCHES = 2
 def close_run(job: Job) -> Steps[Answer]:
     """The answer of a run. Raises LimitReached where a limit forbids even the first question."""
     if not job.as_written:
-        yield from look_after_job(job)
+        yield from look_after_job(job, job.tools)
     written = yield from converse(job.finish())
     asked: list[Sequence[str]] = []
     while len(asked) < _FETCHES:

@@ -15,16 +15,13 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from callwright.agent.gaps import Gap, find_gaps
-from callwright.agent.step import StepContext, Steps, execute
+from callwright.agent.step import StepContext, Steps
 from callwright.language.again import asks_again
 from callwright.language.tokens import split_identifier
 from callwright.nouns.plan import Slot
 from callwright.nouns.types import Json, Tool
 from callwright.planning.schema_order import find_claims
-from callwright.repair.pending import find_follow_up, is_pending
 from callwright.schema.value_spellings import calendar_day
-
-_MOST_READS = 6  # of a job that goes on, in a row: they are made at once, and a job takes its time
 
 AskLayer: TypeAlias = Callable[
     [StepContext, tuple[Slot, ...], int, int, tuple[Gap, ...]], Steps[None]
@@ -127,18 +124,6 @@ def list_waiting(
         return slot.tool in writes or bool(((coming & unheard) | anywhere) - {slot.tool})
 
     return [slot.tool for slot in now if may_wait(slot)]
-
-
-def look_after_job(context: StepContext) -> Steps[None]:
-    """Read again how far a job is that the last result says goes on, a few times at most."""
-    for _ in range(_MOST_READS):
-        last = context.facts.results[-1:]
-        call = find_follow_up(last[0], context.tools) if last else None
-        if call is None or not is_pending(last[0].content):
-            return
-        slot = next((slot.id for slot in context.plan.slots if slot.tool == call.tool), "")
-        if not (yield from execute([replace(call, slot=slot)], (call.tool,), by="retry")):
-            return
 
 
 def _list_outdated_reads(context: StepContext) -> Iterator[Gap]:

@@ -182,7 +182,7 @@ def approve_command(
         ),
     ] = None,
 ) -> None:
-    """Show definitions that have changed since they were first seen, and approve those named."""
+    """Show tools that have changed, and approve those named. A tool is pinned when first seen."""
     from callwright.cli.gateway.approve import approve_named
 
     raise typer.Exit(approve_named(named or []))
@@ -214,7 +214,7 @@ def login_command(
     ] = 0,
     forget: Annotated[bool, typer.Option("--forget", help="Forget the login.")] = False,
 ) -> None:
-    """Log in at a server by a browser on this machine; the tokens are kept for this user alone."""
+    """Log in at a server by a browser on this machine. The tokens are kept for this user."""
     from callwright.cli.gateway.login import LoginRequest, log_in_at
 
     asked = LoginRequest(
@@ -251,7 +251,9 @@ def import_command(
         str, typer.Option("--url", help="For --print-config: the gateway's address over HTTP.")
     ] = "",
 ) -> None:
-    """Read the server lists of Claude Code, Cline, VS Code and Cursor into a servers file."""
+    """Read the server lists of clients into a servers file. The clients are Claude Code, Cline,
+    VS Code and Cursor.
+    """
     from callwright.cli.gateway.importing import import_lists, print_entry
 
     if print_config is not None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from callwright.agent.call_key import make_call_key
 from callwright.agent.safety.clear import (
     ClearanceState,
     ClearedCall,
@@ -42,7 +43,6 @@ from callwright.nouns.types import (
     ToolCall,
     to_canonical_json,
 )
-from callwright.proxy.session import history
 from callwright.proxy.session.context import Context
 from callwright.repair.gate import Refusal
 from callwright.repair.provenance.sources import ProvenanceIndex
@@ -183,7 +183,7 @@ class Guard:
         """Equal for calls that mean the same, those that the gate refuses by what they say."""
         if isinstance(verdict, CheckedCall):
             return compute_write_key(verdict)
-        return to_canonical_json(history.make_call_key(call))
+        return to_canonical_json(make_call_key(call))
 
 
 def find_wrong_days(context: Context, calls: Sequence[ToolCall]) -> list[WrongDay | None]:

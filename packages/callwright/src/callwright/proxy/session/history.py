@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from callwright.agent.call_key import make_call_key
 from callwright.agent.fold import LOST, NO_RESULT, Spoke, read_messages
-from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall, to_canonical_json
+from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall
 from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import ids
 from callwright.repair.diagnose import failure_in
@@ -53,17 +53,6 @@ def _may_be_upstream_id(called: str) -> bool:
     if len(part) < 8 or not part.isalnum() or _COUNTED.fullmatch(part):
         return False
     return not part.isalpha() or part not in (part.lower(), part.upper())
-
-
-def make_call_key(call: ToolCall) -> tuple[str, str]:
-    """Equal for calls that say the same."""
-    arguments: Json = call.arguments
-    if isinstance(arguments, str):
-        try:
-            arguments = parse(arguments)
-        except JsonError:
-            return call.tool, arguments
-    return call.tool, to_canonical_json(arguments)
 
 
 @dataclass(frozen=True, slots=True)

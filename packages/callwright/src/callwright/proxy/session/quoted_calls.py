@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from callwright.agent.call_key import make_call_key
 from callwright.agent.fold import LOST
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import UNKNOWN, Json, ToolCall, iter_scalars
 from callwright.parsing import CallPiece, Parser
-from callwright.proxy.session import history
 from callwright.proxy.session.answers.form import is_in_form, read_form
 from callwright.proxy.session.context import Context
 
@@ -51,11 +51,11 @@ class Quotations:
         effects = tool.effects if tool is not None else UNKNOWN
         if effects.read_only:
             return False
-        key = history.make_call_key(call)
+        key = make_call_key(call)
         if not self._is_told(key, call.tool):
             return False
         made = (made for message in context.messages for made in message.tool_calls)
-        return all(history.make_call_key(one) != key for one in made)
+        return all(make_call_key(one) != key for one in made)
 
     def _is_told(self, key: tuple[str, str], name: str) -> bool:
         """Return True if a result holds a call with this key, of a tool of this name."""
@@ -90,4 +90,4 @@ def _iter_inner(text: str) -> Iterator[str]:
 def _read_keys(text: str, context: Context) -> set[tuple[str, str]]:
     """The keys of the calls that a text holds."""
     pieces = Parser(context.toolset.offer).read(text[:_MOST_READ])
-    return {history.make_call_key(p.call) for p in pieces if isinstance(p, CallPiece)}
+    return {make_call_key(p.call) for p in pieces if isinstance(p, CallPiece)}

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from callwright.agent.call_key import make_call_key
 from callwright.agent.safety.clear import Denied
 from callwright.agent.safety.held_call import HeldCall
 from callwright.nouns.types import Edit
 from callwright.nouns.wire_names import EditRule, EditRules
-from callwright.proxy.session import guard, history
+from callwright.proxy.session import guard
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import AnswerCall, Decision, serialize_call
 from callwright.proxy.session.refining import UNASKED
@@ -71,7 +72,7 @@ def drop_loops(work: list[AnswerCall], made: Decision, context: Context) -> list
         return work
     kept = []
     for place, one in enumerate(work):
-        loop = stuck.get(history.make_call_key(one.call))
+        loop = stuck.get(make_call_key(one.call))
         if loop is None:
             kept.append(one)
             continue

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
+from callwright.agent.call_key import make_call_key
 from callwright.agent.leading.forms import read_guided_calls
 from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRules
-from callwright.proxy.session import followup, history
+from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import (
@@ -35,9 +36,9 @@ def drop_duplicates(found: Sequence[Found], made: Decision) -> list[Found]:
     if all(f.native >= 0 for f in found):
         return list(found)
     kept: list[Found] = []
-    native = {history.make_call_key(f.call) for f in found if f.native >= 0}
+    native = {make_call_key(f.call) for f in found if f.native >= 0}
     for place, one in enumerate(found):
-        if one.native < 0 and history.make_call_key(one.call) in native:
+        if one.native < 0 and make_call_key(one.call) in native:
             made.edits.append(Edit(f"/{place}", one.raw, None, EditRules.REPEATED_CALL))
         else:
             kept.append(one)
@@ -71,9 +72,7 @@ def repair_calls(found: Sequence[Found], made: Decision, context: Context) -> li
 
 def _is_different(after: JsonObject | str, before: JsonObject | str) -> bool:
     if isinstance(after, dict) and isinstance(before, str):
-        return history.make_call_key(ToolCall("", "", before)) != history.make_call_key(
-            ToolCall("", "", after)
-        )
+        return make_call_key(ToolCall("", "", before)) != make_call_key(ToolCall("", "", after))
     return after != before
 
 

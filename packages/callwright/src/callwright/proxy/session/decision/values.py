@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from callwright.agent.call_key import make_call_key
 from callwright.nouns.types import (
     CheckedCall,
     Edit,
@@ -21,7 +22,7 @@ from callwright.nouns.types import (
     is_number,
 )
 from callwright.nouns.wire_names import EditRule, EditRules
-from callwright.proxy.session import guard, history
+from callwright.proxy.session import guard
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import AnswerCall, Decision, Question
@@ -175,10 +176,10 @@ def leave_out_unstated(
     kept = [_drop(one, places) for one, places in zip(work, gone, strict=True)]
     writes = {tool.name for tool in context.toolset.tools if tool.effects.declares_write}
     called = [call for message in context.messages for call in message.tool_calls]
-    told = {history.make_call_key(call) for call in called if call.tool not in writes}
-    beside = Counter(history.make_call_key(call) for call in kept)
+    told = {make_call_key(call) for call in called if call.tool not in writes}
+    beside = Counter(make_call_key(call) for call in kept)
     for place, (one, call) in enumerate(zip(work, kept, strict=True)):
-        key = history.make_call_key(call)
+        key = make_call_key(call)
         if not gone[place] or key in told or beside[key] > 1:
             continue  # what tells a call from another of the same tool is meant
         _leave_out_of(one, gone[place], place, made, context)
