@@ -261,18 +261,25 @@ def test_no_write_is_silently_made_twice_at_length(
 
 
 @contextmanager
-def service(world: World, status: int, body: bytes) -> Iterator[str]:
-    """A server whose POST books, then answers so; status 0: it hangs up instead."""
+def service(world: World, status: int, body: bytes, waits: str = "") -> Iterator[str]:
+    """A server whose POST books, then answers so; status 0: it hangs up instead. 425 and 429 refuse
+    the first request only, with ``waits`` as Retry-After.
+    """
+    asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             sent = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            if status not in (400, 422):
+            is_refused = status in (400, 422) or (status in (425, 429) and not asked)
+            asked.append(sent["guest"])
+            if not is_refused:
                 world.act(sent["guest"])
             if not status:
                 self.close_connection = True
                 return
-            self.send_response(status)
+            self.send_response(status if is_refused or status not in (425, 429) else 200)
+            if is_refused and waits:
+                self.send_header("retry-after", waits)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()
@@ -315,7 +322,7 @@ SOME = ["layered", "guided", "dag", "compiler", "react", "code", "react+reflect"
     ("status", "body"),
     [
         (200, b'{"booking": "B7", "error": "timed out sending the mail"}'),
-        *((status, b"{}") for status in (408, 425, 429, 500, 501, 502, 503, 504)),
+        *((status, b"{}") for status in (408, 500, 501, 502, 503, 504)),
         (409, b'{"error": "conflict: guest Ann invalid"}'),
         (0, b""),
     ],
@@ -341,6 +348,19 @@ async def test_an_http_service_that_refused_may_be_asked_for_another(
         done = await setup("layered", source, ["Ann"], tmp_path).run(QUERY)
     assert [r.arguments["guest"] for r in done.results] == ["Anna"]
     assert (done.in_doubt, world.done) == ((), [])
+
+
+@pytest.mark.parametrize(
+    ("status", "waits", "made"), [(425, "", ["Ann"]), (429, "0", ["Ann"]), (429, "60", [])]
+)
+async def test_a_write_that_was_not_served_did_not_happen_and_may_be_sent_again(
+    status: int, waits: str, made: list[str], tmp_path: Path
+) -> None:
+    world = World(tmp_path / "world")
+    with service(world, status, b"{}", waits) as url:
+        source = OpenAPISource(DOCUMENT, base_url=url)
+        done = await setup("layered", source, ["Ann"], tmp_path).run(QUERY)
+    assert (done.in_doubt, world.done) == ((), made)
 
 
 SERVER = """

@@ -218,6 +218,21 @@ async def test_retry_after_decides_how_long_to_wait(server: Server) -> None:
     assert naps.seconds == []
 
 
+async def test_an_answer_after_a_request_that_was_not_served_is_the_first_to_speak_of_it(
+    server: Server,
+) -> None:
+    surroundings = Surroundings(sleep=Naps(), chance=lambda: 0.0)
+    async with HttpClient(
+        Egress.any(), retry=Retry(attempts=2), surroundings=surroundings
+    ) as client:
+        limited = await client.request("PUT", f"{server.url}/status/429", repeat=True)
+        broken = await client.request("PUT", f"{server.url}/status/503", repeat=True)
+    assert isinstance(limited, HttpResponse)
+    assert isinstance(broken, HttpResponse)
+    assert (limited.acted, limited.not_done) == (False, True)
+    assert (broken.acted, broken.not_done) == (True, False)
+
+
 async def test_a_server_that_says_nothing_is_a_timeout_with_unknown_outcome(
     server: Server, client: HttpClient
 ) -> None:

@@ -33,6 +33,26 @@ def test_a_status_is_a_kind_of_failure(
 
 
 @pytest.mark.parametrize(
+    ("status", "acted", "not_done"),
+    [
+        (425, False, True),
+        (429, False, True),
+        (429, True, False),
+        (422, False, True),
+        (409, False, False),
+        (503, False, False),
+        (200, False, False),
+    ],
+)
+def test_a_request_that_was_not_served_was_not_done(
+    status: int, acted: bool, not_done: bool
+) -> None:
+    answer = HttpResponse(status, {"retry-after": "1"}, b"", acted=acted)
+    assert answer.not_done is not_done
+    assert status == 200 or failure_for_status(status, "m", acted=acted).not_done is not_done
+
+
+@pytest.mark.parametrize(
     ("value", "seconds"),
     [
         *(

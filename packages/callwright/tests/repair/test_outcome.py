@@ -104,6 +104,7 @@ def test_a_refusal_or_an_atomic_tools_error_may_be_repaired() -> None:
         ({"error": "unknown payee", "code": 422}, False),  # not said to be an HTTP status
         ({"error": "taken", "status": 409}, False),
         ({"error": "busy", "status": 503}, False),
+        ({"error": "slow down", "status": 429}, True),
         ({"error": "the mail bounced", "status": 422, "booking": "B7"}, False),
     ],
 )
@@ -117,7 +118,7 @@ def test_a_refusal_with_its_status_is_no_doubt(content: object, is_refused: bool
 def test_an_http_status_is_a_refusal_only_where_the_standard_says_so(status: int) -> None:
     failure = failure_for_status(status, "m")
     assert failure.not_done <= (400 <= status < 500)
-    assert not (failure.not_done and status in (408, 409, 425, 429))
+    assert not (failure.not_done and status in (408, 409))
     assert not failure_for_status(status, "m", acted=True).not_done
 
 

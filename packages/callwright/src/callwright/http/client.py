@@ -140,7 +140,7 @@ class HttpClient:
             )
             if acted:
                 result = _mark_acted(result)
-            acted = not (isinstance(result, Failure) and result.not_done)
+            acted = not result.not_done
             asked = (
                 retry_after(result.headers, self.surroundings.now())
                 if isinstance(result, HttpResponse)

@@ -34,6 +34,11 @@ class HttpResponse:
         return 200 <= self.status < 300
 
     @property
+    def not_done(self) -> bool:
+        """True if this status refuses the request, and no earlier sending may have been acted on."""
+        return self.status in REFUSED_STATUSES and not self.acted
+
+    @property
     def content_type(self) -> str:
         """The media type in lower case, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -51,7 +56,7 @@ class HttpResponse:
 def failure_for_status(
     status: int, message: str, *, retry_after: float | None = None, acted: bool = False
 ) -> Failure:
-    """The Failure of an HTTP error status (RFC 9110 section 15; RFC 6585 for 429).
+    """The Failure of an HTTP error status (RFC 9110 section 15; RFC 6585 for 429, RFC 8470 for 425).
 
     ``detail`` keeps Retry-After's seconds as ``retry_after``. ``not_done`` for the 4xx that refuse
     the request, unless it was ``acted`` on before (see :class:`HttpResponse`). ``outcome_unknown``

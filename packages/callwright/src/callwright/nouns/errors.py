@@ -84,11 +84,12 @@ FailureKind = Literal[
 
 
 REFUSED_STATUSES = frozenset(
-    {400, 401, 403, 404, 405, 407, 410, 411, 412, 413, 414, 415, 417, 421, 422, 426, 428, 431, 451}
+    {400, 401, 403, 404, 405, 407, 410, 411, 412, 413, 414, 415, 417, 421, 422}
+    | {425, 426, 428, 429, 431, 451}
 )
-"""Statuses that say that a request was not carried out (RFC 9110 section 15.5; RFC 6585). Not among
-them: 408, 409, 425 and 429, which proxies and queues also answer for a request that went through,
-and every 5xx.
+"""Statuses that say that a request was not carried out (RFC 9110 section 15.5; RFC 6585; RFC 8470
+for 425). Not among them: 408 and 409, which are also answered for a request that went through, and
+every 5xx: a gateway answers 503, with Retry-After or without, for a server that has done the work.
 """
 
 

@@ -39,6 +39,7 @@ from callwright.agent.safety.clear import (
 from callwright.agent.safety.consent import build_proposal
 from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
 from callwright.agent.safety.looked_up import find_looked_up
+from callwright.http import Retry
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import Failure, Violation
 from callwright.nouns.protocols import ChatRequest
@@ -637,9 +638,11 @@ class CallRunner:
         if diagnosis.points_at_arguments:
             frozen = self.shared.safety.freeze.arguments
             return None if frozen else await self._with_other_arguments(call, result, diagnosis)
-        if failure.retryable and result.attempt <= _REPEATS and self._granted("repeat"):
+        asked = _get_asked_wait(failure)
+        may_wait = result.attempt <= _REPEATS and asked <= Retry().longest
+        if failure.retryable and may_wait and self._granted("repeat"):
             if not self.shared.ledger.ahead(self.id):
-                wait = _FIRST_WAIT * 2 ** (result.attempt - 1)
+                wait = max(asked, _FIRST_WAIT * 2 ** (result.attempt - 1))
                 await asyncio.sleep(min(wait, self.shared.budget.seconds_left))
             return call
         return None
@@ -699,6 +702,12 @@ class CallRunner:
 
 def _build_held(call: ToolCall, denied: Denied) -> HeldCall:
     return HeldCall(call, denied.rule, denied.reason, meant=denied.meant, missing=denied.missing)
+
+
+def _get_asked_wait(failure: Failure) -> float:
+    """The seconds that the world asks to wait (``Retry-After``), 0 without a number of them."""
+    asked = failure.detail.get("retry_after") if isinstance(failure.detail, dict) else 0.0
+    return asked if isinstance(asked, int | float) else 0.0
 
 
 def _get_reason(violations: Sequence[Violation]) -> str:
