@@ -272,7 +272,7 @@ def test_a_refiner_of_the_command_line_repairs_the_calls_of_an_upstream() -> Non
         ChatServer(f"<tool_call>{json.dumps(call)}</tool_call>") as upstream,
         ChatServer(f"<func_call>{json.dumps([meant])}</func_call>") as refiner,
     ):
-        told = ["--model-rung", f"{refiner.url}#mine", "--no-refiner-guard", "--guided", "off"]
+        told = ["--refiner", f"{refiner.url}#mine", "--no-refiner-guard", "--guided", "off"]
         command = [sys.executable, "-P", "-m", "callwright", "proxy", "--upstream", upstream.url]
         with subprocess.Popen(
             [*command, *told, "--port", "0", "--reasks", "0"], stderr=subprocess.PIPE, text=True

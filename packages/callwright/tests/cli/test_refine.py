@@ -118,9 +118,9 @@ def test_without_jsonl_the_command_says_what_to_do() -> None:
     assert "--jsonl" in done.stderr
 
 
-def test_a_rung_that_there_is_not_is_said_before_the_first_line() -> None:
-    with pytest.raises(ConfigError, match="no rung 'modell'"):
-        refine_lines(None, (), "", Pipeline(rungs=["rules", "modell"]))
+def test_a_rule_group_that_there_is_not_is_said_before_the_first_line() -> None:
+    with pytest.raises(ConfigError, match="no rule group 'modell'"):
+        refine_lines(None, (), "", Pipeline(rule_groups=["rules", "modell"]))
 
 
 TOOLS = """

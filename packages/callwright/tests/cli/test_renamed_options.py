@@ -13,13 +13,16 @@ def test_an_old_spelling_is_replaced_and_named(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for old, new in RENAMED[command].items():
-        assert replace_old_options([command, "x", old, "y"]) == [command, "x", new, "y"]
-        assert replace_old_options([command, f"{old}=y"]) == [command, f"{new}=y"]
+        words = command.split()
+        assert replace_old_options([*words, "x", old, "y"]) == [*words, "x", new, "y"]
+        assert replace_old_options([*words, f"{old}=y"]) == [*words, f"{new}=y"]
         assert f"{old} is now {new}" in capsys.readouterr().err
 
 
 def test_nothing_else_is_replaced(capsys: pytest.CaptureFixture[str]) -> None:
     same = ["explore", "--keep", "find_*"]
+    assert replace_old_options(same) == same
+    same = ["train", "refiner", "--prompt", "short"]  # of another sub-command
     assert replace_old_options(same) == same
     assert replace_old_options(["run", "--", "--may-fill"]) == ["run", "--", "--may-fill"]
     assert replace_old_options([]) == []
@@ -32,7 +35,9 @@ def test_the_program_takes_an_old_spelling() -> None:
     assert "No such option" not in done.stderr
 
 
-def test_help_shows_only_the_new_spelling() -> None:
-    shown = callwright("run", "--help").stdout
-    assert "--allow-source" in shown
-    assert "--may-fill" not in shown
+@pytest.mark.parametrize("words", ["run", "proxy", "refine", "gateway serve", "bench refine"])
+def test_help_shows_only_the_new_spelling(words: str) -> None:
+    shown = callwright(*words.split(), "--help").stdout
+    for old, new in (RENAMED.get(words) or RENAMED[words.split()[0]]).items():
+        assert f"{new} " in shown
+        assert f"{old} " not in shown

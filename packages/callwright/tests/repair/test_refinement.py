@@ -255,11 +255,17 @@ def test_the_calls_of_another_client_go_back_in_the_form_they_came_in() -> None:
     ]
 
 
-def test_rungs_are_optional_and_known() -> None:
+def test_rule_groups_are_optional_and_known() -> None:
     call = ToolCall("1", "getWeather", {"city": "Oslo"})
-    assert refine([call], TOOLS, rungs=()).calls == (call,)
-    with pytest.raises(ConfigError, match="rung"):
-        refine([call], TOOLS, rungs=("magic",))
+    assert refine([call], TOOLS, rule_groups=()).calls == (call,)
+    with pytest.raises(ConfigError, match="rule group"):
+        refine([call], TOOLS, rule_groups=("magic",))
+
+
+def test_the_old_name_of_rule_groups_works_and_warns() -> None:
+    call = ToolCall("1", "getWeather", {"city": "Oslo"})
+    with pytest.warns(DeprecationWarning, match=r"rule_groups=…"):
+        assert refine([call], TOOLS, rungs=()).calls == (call,)
 
 
 def test_a_tool_known_to_read_may_be_found_by_meaning() -> None:

@@ -156,7 +156,7 @@ class PipelineOptions:
             help="Leave out optional values that nothing in the conversation supports.",
         ),
     ] = False
-    rungs: Annotated[str, typer.Option(help="Rule groups to apply, comma-separated.")] = (
+    rule_groups: Annotated[str, typer.Option(help="Rule groups to apply, comma-separated.")] = (
         "rules,sequence"
     )
 
@@ -476,8 +476,8 @@ def retrieve_command(
 
 @app.command("refine")
 @group_options(
-    "reply tools overlay query jsonl leave_out rungs model_rung prompt refiner_tokens harm_bound"
-    " upstream_model no_guard config profile"
+    "reply tools overlay query jsonl leave_out rule_groups refiner refiner_prompt refiner_tokens"
+    " harm_bound upstream_model no_guard config profile"
 )
 def refine_command(
     reply: Annotated[
@@ -506,8 +506,8 @@ def refine_command(
     from callwright.cli.refine import Pipeline, refine_lines, refine_one
     from callwright.cli.settings.settings import resolve_settings
 
-    rungs = [rung for rung in pipeline.rungs.split(",") if rung]
-    made = Pipeline(pipeline.leave_out, rungs, refiner.to_setup())
+    groups = [group for group in pipeline.rule_groups.split(",") if group]
+    made = Pipeline(pipeline.leave_out, groups, refiner.to_setup())
     sources = resolve_settings(tools, config=config.config, profile=config.profile).sources()
     run = refine_lines if jsonl else refine_one
     raise typer.Exit(run(reply, sources, query, made))

@@ -69,7 +69,7 @@ _PATIENCE = 2.0  # seconds for a first look at the upstream
 class RepairSetup:
     """The part of a setup that is about calls. ``effects``: what tools do, as
     :class:`~callwright.tools.declared_effects.DeclaredEffects` reads it. ``refiner``: the fields of a
-    :class:`~callwright.cli.rung.RefinerSetup`.
+    :class:`~callwright.cli.refiner.RefinerSetup`.
     """
 
     guided: str = "auto"
@@ -214,7 +214,7 @@ def _open_refiner(setup: ProxySetup) -> ChatModel | None:
     """The model that is asked about calls, not loaded. Raises ConfigError."""
     if not setup.refiner.get("model"):
         return None
-    from callwright.cli.rung import RefinerSetup
+    from callwright.cli.refiner import RefinerSetup
 
     return RefinerSetup(**setup.refiner).open_served()
 
@@ -222,7 +222,7 @@ def _open_refiner(setup: ProxySetup) -> ChatModel | None:
 def _build_refiner_settings(setup: ProxySetup) -> RefinerSettings | None:
     if not setup.refiner:
         return None
-    from callwright.cli.rung import RefinerSetup
+    from callwright.cli.refiner import RefinerSetup
 
     return RefinerSetup(**setup.refiner).build_settings()
 
@@ -230,7 +230,7 @@ def _build_refiner_settings(setup: ProxySetup) -> RefinerSettings | None:
 def _list_refiner_warnings(settings: Settings) -> list[str]:
     if settings.refiner is None:
         return []
-    from callwright.cli.rung import list_warnings
+    from callwright.cli.refiner import list_warnings
 
     return list_warnings(settings.refiner, knows_upstream=True)
 

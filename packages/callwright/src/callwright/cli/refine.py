@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.cli.opened import load_tools
-from callwright.cli.rung import ModelRung, RefinerSetup, list_warnings
+from callwright.cli.refiner import BlockingRefiner, RefinerSetup, list_warnings
 from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
@@ -29,7 +29,7 @@ class Pipeline:
     """
 
     leave_out: bool = False
-    rungs: Sequence[str] = ("rules", "sequence")
+    rule_groups: Sequence[str] = ("rules", "sequence")
     refiner: RefinerSetup = field(default_factory=RefinerSetup)
 
     @contextmanager
@@ -39,16 +39,16 @@ class Pipeline:
         """
         settings = Settings(leave_out=self.leave_out)
         refine(
-            "", (), rungs=self.rungs
-        )  # names a rung that there is not, once and not with every line
+            "", (), rule_groups=self.rule_groups
+        )  # names a rule group that there is not, once and not with every line
         asked = self.refiner.build_settings()
         if asked is None:
-            yield lambda row: refine_row(row, settings, self.rungs)
+            yield lambda row: refine_row(row, settings, self.rule_groups)
             return
         for said in list_warnings(asked):
             print(f"warning: {said}", file=sys.stderr)
-        with ModelRung(self.refiner.open_model(), asked) as rung:
-            yield lambda row: refine_row(row, settings, self.rungs, rung)
+        with BlockingRefiner(self.refiner.open_model(), asked) as refiner:
+            yield lambda row: refine_row(row, settings, self.rule_groups, refiner)
 
 
 def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: Pipeline) -> int:
@@ -118,7 +118,7 @@ def refine_lines(name: str | None, sources: Sequence[str], query: str, pipeline:
 
     ``sources`` and ``query`` count for lines without tools or request. A call that bears a label
     (NESTFUL, NesTools) keeps it as "label". ``messages`` (OpenAI style, the conversation before the
-    reply) may stand beside or instead of ``query``. A line that the model rung cannot be asked
+    reply) may stand beside or instead of ``query``. A line that the refiner cannot be asked
     about is answered with an error.
     """
     with open_lines(name) as lines:
@@ -132,7 +132,10 @@ def refine_lines(name: str | None, sources: Sequence[str], query: str, pipeline:
 
 
 def refine_row(
-    row: JsonObject, settings: Settings, rungs: Sequence[str], rung: ModelRung | None = None
+    row: JsonObject,
+    settings: Settings,
+    rule_groups: Sequence[str],
+    refiner: BlockingRefiner | None = None,
 ) -> JsonObject:
     """The answer for one reply. Raises BadLine for a row that is not of the form above."""
     given = [k for k in _SOURCES if row.get(k) is not None]
@@ -149,16 +152,21 @@ def refine_row(
     try:
         tools = tools_from_wire(row["tools"]) if row["tools"] else ()
         found = refine(
-            source, tools, query=query, messages=_read_messages(row), rungs=rungs, settings=settings
+            source,
+            tools,
+            query=query,
+            messages=_read_messages(row),
+            rule_groups=rule_groups,
+            settings=settings,
         )
     except (CatalogError, ConfigError) as error:
         raise BadLine(error.message) from None
-    if rung is not None:
+    if refiner is not None:
         said, thoughts = _split_reply(source)
         system = "\n".join(
             m.content for m in _read_messages(row, system=True) if m.role == "system"
         )
-        found = rung.refined(
+        found = refiner.refine(
             found, said, tools, query or _join_conversation(row), system=system, thoughts=thoughts
         )
     return {

@@ -5,13 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
+_REFINER = {"--model-rung": "--refiner", "--prompt": "--refiner-prompt"}
 RENAMED: Mapping[str, Mapping[str, str]] = {
     "run": {"--may-fill": "--allow-source"},
-    "proxy": {"--keep": "--training-log"},
+    "proxy": {"--keep": "--training-log", **_REFINER},
+    "gateway": _REFINER,
+    "refine": {"--rungs": "--rule-groups", **_REFINER},
+    "bench refine": _REFINER,
+    "train harm-bound": _REFINER,
     "verify": {"--anew": "--fresh"},
     "explore": {"--anew": "--fresh"},
 }
-"""Command -> old option -> new option."""
+"""Command, or command and sub-command -> old option -> new option."""
 
 
 def replace_old_options(arguments: Sequence[str]) -> list[str]:
@@ -19,8 +24,8 @@ def replace_old_options(arguments: Sequence[str]) -> list[str]:
 
     Only options of the named command are replaced, and nothing after ``--``.
     """
-    command = next((a for a in arguments if not a.startswith("-")), "")
-    names = RENAMED.get(command, {})
+    words = [a for a in arguments if not a.startswith("-")][:2]
+    names = RENAMED.get(" ".join(words[:1])) or RENAMED.get(" ".join(words), {})
     made: list[str] = []
     for place, argument in enumerate(arguments):
         if argument == "--":

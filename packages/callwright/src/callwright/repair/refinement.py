@@ -1,9 +1,10 @@
-"""``refine``: read, then the pipeline with the rules of calls and the order of calls. Each rung is
-optional; a reply that is right passes all as it is.
+"""``refine``: read, then the pipeline with the rules of calls and the order of calls. Each rule
+group is optional; a reply that is right passes all as it is.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,7 @@ from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
 from callwright.tools.lists.chat_messages import messages_from_wire
 
-RUNGS = ("rules", "sequence")
+RULE_GROUPS = ("rules", "sequence")
 UNMARKED = frozenset(
     {"json", "fenced", "pythonic", "xlam", "llama_json", "nestful", "nestools", "refinetoolbench"}
 )
@@ -40,8 +41,9 @@ def refine(
     *,
     query: str = "",
     messages: Sequence[Message | Mapping[str, Any]] = (),
-    rungs: Collection[str] = RUNGS,
+    rule_groups: Collection[str] = RULE_GROUPS,
     settings: Settings | None = None,
+    rungs: Collection[str] | None = None,
 ) -> Refinement:
     """Make the calls of a reply right, without a model: no I/O, deterministic, never raises for
     what a model wrote.
@@ -49,9 +51,10 @@ def refine(
     ``source``: a text, a message or an answer of OpenAI's, Anthropic's, Gemini's or Bedrock's API,
     or a list of calls. ``query`` is the user's request, ``messages`` the conversation before the
     reply, also in OpenAI's or Anthropic's form (either may do; without both, no value is filled in
-    or doubted). ``rungs``: "rules", "sequence", both or none (then the reply is only read). A reply
-    without calls has none afterwards. Raises ConfigError for an unknown rung, a source or a message
-    of another form, or tools that are no :class:`~callwright.nouns.types.Tool`.
+    or doubted). ``rule_groups``: "rules", "sequence", both or none (then the reply is only read);
+    ``rungs`` is its old name. A reply without calls has none afterwards. Raises ConfigError for an
+    unknown rule group, a source or a message of another form, or tools that are no
+    :class:`~callwright.nouns.types.Tool`.
     """
     other = next((tool for tool in tools if not isinstance(tool, Tool)), None)
     if other is not None:
@@ -60,10 +63,17 @@ def refine(
             hint="callwright.tools_from_wire(tools) reads the lists of tools that APIs take,"
             " callwright.open_catalog(sources) files and functions",
         )
-    unknown = set(rungs) - set(RUNGS)
+    if rungs is not None:
+        said = (
+            "refine(rungs=…) is deprecated and will be removed in the next version: rule_groups=…"
+        )
+        warnings.warn(said, DeprecationWarning, stacklevel=2)
+        rule_groups = rungs
+    unknown = set(rule_groups) - set(RULE_GROUPS)
     if unknown:
         raise ConfigError(
-            f"there is no rung {sorted(unknown)[0]!r}", hint=f"rungs: {', '.join(RUNGS)}"
+            f"there is no rule group {sorted(unknown)[0]!r}",
+            hint=f"rule groups: {', '.join(RULE_GROUPS)}",
         )
     earlier, reading = messages_from_wire(messages), read_source(source, tools)
     if not reading.calls:
@@ -75,7 +85,7 @@ def refine(
         return _build_refinement(reading, drafts)
     situation = RepairContext(tools, query, earlier, settings)
     context = ReplyContext(situation, reading.calls, is_triggered)
-    if "rules" in rungs:
+    if "rules" in rule_groups:
         run_without_questions(run_rules(CALL_RULES, drafts, context))
         if isinstance(source, str | Mapping) and _reads_as_prose(reading, drafts):
             said = (
@@ -83,7 +93,7 @@ def refine(
                 " the text"
             )
             return Refinement((), reading.whole, abstained=(Abstention("", said + "."),))
-    if "sequence" in rungs:
+    if "sequence" in rule_groups:
         run_without_questions(run_rules(SEQUENCE_RULES, drafts, context))
     return _build_refinement(reading, drafts)
 
@@ -156,7 +166,7 @@ EXECUTABLE_RULES: tuple[Rule[ReplyContext], ...] = (
 """What the proxy adds: ``refine`` leaves to the gate what it converts when a call is executed."""
 REFINE_RULES = order_rules((*CALL_RULES, *SEQUENCE_RULES))
 PROXY_RULES = order_rules((*REFINE_RULES, *EXECUTABLE_RULES))
-"""The configurations of ``refine`` with all its rungs, and of the proxy."""
+"""The configurations of ``refine`` with all its rule groups, and of the proxy."""
 
 
 def find_unreadable(calls: Sequence[ToolCall]) -> list[Diagnostic]:

@@ -34,7 +34,7 @@ class Settings:
 
 
 def describe_call(call: ToolCall) -> JsonObject:
-    """A call as an edit of the rules shows it, and the model rung's prompt."""
+    """A call as an edit of the rules shows it, and the refiner's prompt."""
     return {"name": call.tool, "arguments": call.arguments}
 
 

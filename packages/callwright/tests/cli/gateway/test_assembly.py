@@ -12,7 +12,7 @@ from callwright.cli.gateway.assembly import (
     open_refiner,
 )
 from callwright.cli.gateway.serve import GatewayOptions, build_access
-from callwright.cli.rung import RefinerSetup
+from callwright.cli.refiner import RefinerSetup
 from callwright.gateway.configuration import read_servers_file
 from callwright.gateway.exposure import ExposureSettings
 from callwright.gateway.oauth.authorizer import OAuthAuthorizer

@@ -7,11 +7,11 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from callwright.cli.rung import RefinerSetup, list_warnings
+from callwright.cli.refiner import RefinerSetup, list_warnings
 from callwright.cli.settings.refiner import RefinerOptions
 from callwright.nouns.errors import ConfigError
 from callwright.repair.by_model.refiner_settings import LONGEST, RefinerSettings
-from tests.cli.test_rung import write_bound
+from tests.cli.test_refiner import write_bound
 
 
 def test_the_defaults_of_the_options_are_those_of_the_settings() -> None:

@@ -124,7 +124,7 @@ COMMANDS = [
     ["convert", HOSTILE],
     [HOSTILE],
     ["tools", f"--{HOSTILE}"],
-    ["refine", "--rungs", HOSTILE],
+    ["refine", "--rule-groups", HOSTILE],
 ]
 
 

@@ -1,4 +1,4 @@
-"""The model rung with a scripted model: what is asked, and what becomes of the answer."""
+"""The refiner with a scripted model: what is asked, and what becomes of the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sequence rung promises: right lists of calls stay, disorder is undone, doubt is
+"""What the sequence group promises: right lists of calls stay, disorder is undone, doubt is
 reported.
 """
 

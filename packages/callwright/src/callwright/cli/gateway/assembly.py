@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from callwright.cli.rung import RefinerSetup
+from callwright.cli.refiner import RefinerSetup
 from callwright.gateway.configuration import ServersFile
 from callwright.gateway.exposure import ExposureSettings, SearchExposure
 from callwright.gateway.exposure.tool_search import ToolSearch, open_search_encoder

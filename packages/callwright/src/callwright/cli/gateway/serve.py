@@ -24,7 +24,7 @@ from callwright.cli.gateway.assembly import (
     open_refiner,
 )
 from callwright.cli.proxy import open_socket, render_host
-from callwright.cli.rung import RefinerSetup, list_warnings
+from callwright.cli.refiner import RefinerSetup, list_warnings
 from callwright.gateway.configuration import ServersFile, read_servers_file
 from callwright.gateway.exposure import ExposureSettings
 from callwright.gateway.oauth.resource import OAuthResource

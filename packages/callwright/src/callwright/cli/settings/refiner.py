@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from callwright.cli.rung import RefinerSetup
+    from callwright.cli.refiner import RefinerSetup
 
 
 @dataclass(frozen=True, slots=True)
 class RefinerOptions:
     """A model that repairs calls, and what of its answers counts."""
 
-    model_rung: Annotated[
+    refiner: Annotated[
         str,
         typer.Option(
-            "--model-rung", help="Also ask this model to repair replies (local:PATH, URL#MODEL)."
+            "--refiner", help="Also ask this model to repair replies (local:PATH, URL#MODEL)."
         ),
     ] = ""
-    prompt: Annotated[
+    refiner_prompt: Annotated[
         str,
         typer.Option(
             help="The refiner's prompt: paper, or short for small ones.",
@@ -63,11 +63,11 @@ class RefinerOptions:
 
     def to_setup(self) -> RefinerSetup:
         """The refiner that the options name."""
-        from callwright.cli.rung import RefinerSetup
+        from callwright.cli.refiner import RefinerSetup
 
         return RefinerSetup(
-            self.model_rung,
-            self.prompt,
+            self.refiner,
+            self.refiner_prompt,
             self.refiner_tokens,
             self.upstream_model,
             str(self.harm_bound) if self.harm_bound else "",

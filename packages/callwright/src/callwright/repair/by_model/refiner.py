@@ -1,4 +1,4 @@
-"""The model rung: the paper's refiner (Tool-use Refiner, section 3.1 and Appendix A), as a
+"""The refiner: that of the paper (Tool-use Refiner, section 3.1 and Appendix A), as a
 generator without I/O.
 
 One question to any chat model, trained for it or not. Its answer replaces what the rules left only
@@ -397,4 +397,4 @@ def _list_differences(change: Change, draft: int, a: ToolCall, b: ToolCall) -> N
 MODEL_RULES: tuple[Rule[RefinerContext], ...] = (
     Rule("model", 500, ask_refiner, NEEDS_MODEL, turn=AFTER_CALLS),
 )
-"""The model rung."""
+"""The rule that asks the refiner."""

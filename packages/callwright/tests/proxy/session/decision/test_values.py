@@ -213,3 +213,28 @@ def test_where_words_can_be_read_the_upstream_is_asked_only_for_what_none_of_the
     reporting = asking({"role": "user", "content": "Bestelle A-100, bitte."}, SPEEDY)
     reporting.guard = "report"
     assert made_of(reporting, EXPRESS) == EXPRESS.arguments
+
+
+@pytest.mark.parametrize(
+    "said", ["Welche Rechnungen muss ich zahlen?", "¿Qué facturas debo?", "我要付哪些账单？"]
+)
+def test_where_words_cannot_be_read_an_option_of_a_reply_that_fills_a_schema_must_be_implied(
+    said: str,
+) -> None:
+    """A filter that nobody named: without it a lookup finds more, with a wrong one nothing."""
+    parts = {"status": {"enum": ["open", "paid"]}}
+    call = ToolCall("", "list_bills", {"status": "paid"})
+
+    def make(*replies: Said, annotations: Any = READ_ONLY) -> Any:
+        found = asking(
+            {"role": "user", "content": said},
+            offered("list_bills", parts, annotations, required=[]),
+        )
+        found.leave_out = True
+        (sent,) = settled(found, call, replies=replies).calls
+        return json.loads(sent.arguments)
+
+    assert make(likely(0.6), likely(0.5)) == {}, "hardly likelier"
+    assert make(likely(0.8), likely(0.3)) == call.arguments
+    assert make(Said("B")) == call.arguments, "an upstream without probabilities"
+    assert make(annotations=None) == call.arguments, "of undeclared tools nothing is asked"

@@ -189,13 +189,16 @@ def _find_unlikely(
     one: AnswerCall, unstated: Sequence[Pointer], gone: Sequence[Pointer], context: Context
 ) -> Generator[Question, Reply, list[Pointer]]:
     """The optional values of a list that the conversation makes less likely, in a call that the
-    upstream wrote itself. Where its words can be read, only those of which it says none.
+    upstream wrote itself; in one that fills a schema, those that it makes no likelier. Where its
+    words can be read, only those of which it says none.
     """
     tool = next((tool for tool in context.toolset.tools if tool.name == one.call.tool), None)
     given = one.verdict.arguments if isinstance(one.verdict, CheckedCall) else {}
     is_judged = tool is not None and tool.effects.declared and context.guard == "act"
-    is_led = context.leave_out or context.settings.guided == "off"
-    if tool is None or not is_judged or is_led or not _may_ask_for_gains(context):
+    is_written = not context.leave_out and context.settings.guided != "off"
+    if tool is None or not is_judged or not (is_written or context.leave_out):
+        return []
+    if not _may_ask_for_gains(context):
         return []
     from callwright.agent.leading.option_support import LEAST_GAIN, find_options
     from callwright.repair.provenance.readable import reads_english
@@ -203,6 +206,8 @@ def _find_unlikely(
     if not find_options(given, tool):
         return []  # before the conversation is indexed
     if reads_english([context.query]):
+        if context.leave_out:
+            return []  # these are judged by its words
         given = {key: value for key, value in given.items() if (key,) in unstated}
     said, reads = context.sources, tool.effects.read_only
     unsaid = {  # a yes may be what keeps a write from being one: a rehearsal
@@ -211,14 +216,15 @@ def _find_unlikely(
         if (reads if isinstance(value, bool) else not said.holds(value))
     }
     options = [one for one in find_options(unsaid, tool) if (one.key,) not in gone]
+    least = -LEAST_GAIN if is_written else LEAST_GAIN
     found: list[Pointer] = []
     for option in options:
-        if not context.grant():
+        if is_written and not context.grant():
             break
         gain = yield from _ask_gain(option, context)
         if gain is None:
             break
-        if gain <= -LEAST_GAIN:
+        if gain < least:
             found.append((option.key,))
     return found
 

@@ -1,4 +1,4 @@
-"""The model rung behind ``callwright refine --jsonl --model-rung``."""
+"""The refiner behind ``callwright refine --jsonl --refiner``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from callwright.cli.refine import refine_row
-from callwright.cli.rung import ModelRung, RefinerSetup, find_prompt, list_warnings
+from callwright.cli.refiner import BlockingRefiner, RefinerSetup, find_prompt, list_warnings
 from callwright.models import LocalModel
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatRequest
@@ -48,8 +48,8 @@ def test_what_the_rules_cannot_repair_the_model_may() -> None:
     plain = refine_row(ROW, Settings(), ("rules", "sequence"))
     assert plain["tool_calls"] == []
     model = ScriptedModel([ANSWER])
-    with ModelRung(model, RefinerSettings("short")) as rung:
-        found = refine_row({**ROW, "messages": []}, Settings(), ("rules", "sequence"), rung)
+    with BlockingRefiner(model, RefinerSettings("short")) as refiner:
+        found = refine_row({**ROW, "messages": []}, Settings(), ("rules", "sequence"), refiner)
     assert found["tool_calls"] == [{"name": "get_weather", "arguments": {"city": "Oslo"}}]
     assert [edit["rule"] for edit in found["edits"]] == ["model"]
     assert found["violations"] == []
@@ -58,8 +58,8 @@ def test_what_the_rules_cannot_repair_the_model_may() -> None:
 
 
 def test_an_answer_that_makes_values_up_changes_nothing_and_is_said() -> None:
-    with ModelRung(ScriptedModel([ANSWER.replace("Oslo", "Paris")])) as rung:
-        found = refine_row(ROW, Settings(), ("rules", "sequence"), rung)
+    with BlockingRefiner(ScriptedModel([ANSWER.replace("Oslo", "Paris")])) as refiner:
+        found = refine_row(ROW, Settings(), ("rules", "sequence"), refiner)
     assert found["tool_calls"] == []
     assert any("model:" in a["reason"] for a in found["abstained"])
 
@@ -75,8 +75,8 @@ def test_a_conversation_and_a_system_prompt_reach_the_model() -> None:
         "messages": messages,
         "message": {"content": "Osol", "reasoning_content": "A city."},
     }
-    with ModelRung(model) as rung:
-        refine_row(row, Settings(), ("rules", "sequence"), rung)
+    with BlockingRefiner(model) as refiner:
+        refine_row(row, Settings(), ("rules", "sequence"), refiner)
     said = model.requests[0].messages[-1].content
     assert all(part in said for part in ("Be brief.", "How is Oslo?", "<think>A city.</think>"))
 
@@ -90,7 +90,7 @@ def test_the_command_asks_an_endpoint_and_a_line_it_cannot_be_asked_about_is_an_
             "callwright",
             "refine",
             "--jsonl",
-            "--model-rung",
+            "--refiner",
             f"{url}#refiner",
         ]
         return subprocess.run(
@@ -105,7 +105,7 @@ def test_the_command_asks_an_endpoint_and_a_line_it_cannot_be_asked_about_is_an_
     ]
     assert server.count == 1
     assert "error" in json.loads(run(gone).stdout)
-    assert "there is no refiner prompt 'long'" in run(gone, "--prompt", "long").stderr
+    assert "there is no refiner prompt 'long'" in run(gone, "--refiner-prompt", "long").stderr
 
 
 def test_prompts_are_known_by_name() -> None:
@@ -176,7 +176,7 @@ def test_the_command_takes_changes_by_a_bound_and_without_a_guard(tmp_path: Path
     def run(url: str, *more: str) -> tuple[Any, str]:
         command = [sys.executable, "-P", "-m", "callwright", "refine", "--jsonl"]
         done = subprocess.run(
-            [*command, "--model-rung", f"{url}#refiner", *more],
+            [*command, "--refiner", f"{url}#refiner", *more],
             input=json.dumps(ROW), capture_output=True, text=True, check=False,
         )  # fmt: skip
         return json.loads(done.stdout), done.stderr

@@ -42,9 +42,7 @@ class RefinerSetup:
         """The settings; None without a model. Raises ConfigError."""
         if not self.model:
             if self.bound or not self.is_guarded:
-                raise ConfigError(
-                    "there is no refiner to guard", hint="--model-rung names the model"
-                )
+                raise ConfigError("there is no refiner to guard", hint="--refiner names the model")
             return None
         return RefinerSettings(
             find_prompt(self.prompt),
@@ -103,7 +101,7 @@ def find_prompt(name: str) -> Prompt:
     return found
 
 
-class ModelRung:
+class BlockingRefiner:
     """One question to the model for each reply; a context manager, for one event loop lives as long
     as the model.
 
@@ -114,13 +112,13 @@ class ModelRung:
         self.settings = settings or RefinerSettings()
         self._model = BlockingModel(model)
 
-    def __enter__(self) -> ModelRung:
+    def __enter__(self) -> BlockingRefiner:
         return self
 
     def __exit__(self, *raised: object) -> None:
         self._model.close()
 
-    def refined(
+    def refine(
         self,
         found: Refinement,
         said: str,
