@@ -35,7 +35,8 @@ def test_every_renamed_option_is_listed() -> None:
 def test_an_old_option_works_and_warns(
     command: str, old: str, new: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert replace_old_options([command, old, "x"]) == [command, new, "x"]
+    words = command.split()
+    assert replace_old_options([*words, old, "x"]) == [*words, new, "x"]
     assert f"{old} is now {new}" in capsys.readouterr().err
 
 

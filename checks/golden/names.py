@@ -105,7 +105,7 @@ from callwright.repair.gate import Gate
 from callwright.repair.ordering.notations import reference_notations
 from callwright.repair.ordering.sequence import order as _order
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.repair.refinement import RUNGS, refine
+from callwright.repair.refinement import RULE_GROUPS, refine
 from callwright.repair.result import Settings
 from callwright.retrieval import MODES
 from callwright.retrieval.candidates import DIGEST as _CANDIDATES
@@ -471,7 +471,7 @@ def refined(case: Mapping[str, Any]) -> dict[str, Json]:
         [tool_of(one) for one in case["tools"]],
         query=case["query"],
         messages=[_message(one) for one in case["messages"]],
-        rungs=case["rungs"],
+        rule_groups=case["rule_groups"],
         settings=Settings(**case["settings"]) if case["settings"] else None,
     )
     made: dict[str, Json] = to_json(found)
@@ -539,7 +539,7 @@ def _of_tools() -> dict[str, Iterable[Any]]:
         "retrieval modes": MODES,
         "dialects": DIALECTS,
         "reference notations": [row.name for row in reference_notations()],
-        "rungs": RUNGS,
+        "rule groups": RULE_GROUPS,
     }
 
 

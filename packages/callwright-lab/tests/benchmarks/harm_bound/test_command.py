@@ -137,7 +137,7 @@ def test_a_refiner_of_an_endpoint_is_asked_once_and_held_to_the_limit(
     rows = write_rows(tmp_path / "right.jsonl", 90, "mine")
     out = tmp_path / "bound.json"
     given = ["--data", str(data), "--right", str(rows), "--upstream", "theirs", "--out", str(out)]
-    given += ["--model-rung", endpoint, "--prompt", "short", "--refiner-tokens", "4096"]
+    given += ["--refiner", endpoint, "--refiner-prompt", "short", "--refiner-tokens", "4096"]
     assert main([*given, "--limit", "0.05", "--spoiled", "30"]) == 0
     bound = read_bound(out)
     assert bound.measured == Measured("mine", "theirs", "short", 4096)
@@ -163,7 +163,7 @@ def test_too_few_right_replies_are_refused_before_anybody_is_asked(tmp_path: Pat
     data = write_seal_tools(tmp_path / "data", 40)
     rows = write_rows(tmp_path / "right.jsonl", 1496, "mine")
     given = ["--data", str(data), "--right", str(rows), "--upstream", "u"]
-    asked = ["--model-rung", "http://127.0.0.1:9/v1#nobody", "--out", str(tmp_path / "b.json")]
+    asked = ["--refiner", "http://127.0.0.1:9/v1#nobody", "--out", str(tmp_path / "b.json")]
     with pytest.raises(ConfigError, match=r"1,496 right replies are too few: .* needs 1,497"):
         main([*given, *asked])
 

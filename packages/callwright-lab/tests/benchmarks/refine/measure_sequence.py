@@ -1,4 +1,4 @@
-"""Measures the sequence rung on gold sequences of public data: harm, and recovery from injected
+"""Measures the sequence group on gold sequences of public data: harm, and recovery from injected
 disorder.
 
 ``python -m tests.benchmarks.refine.measure_sequence [nestful …]`` in packages/callwright-lab. Tools

@@ -117,15 +117,15 @@ def test_a_raw_reply_is_read_as_the_published_script_reads_it(text: str, names: 
     assert [c.tool for c in parse_script_calls(text)] == names
 
 
-def test_the_raw_reply_is_scored_by_the_same_match_as_every_rung() -> None:
+def test_the_raw_reply_is_scored_by_the_same_match_as_every_rule_group() -> None:
     line = json.dumps({"name": "BookTable", "parameters": {"guests": 4, "names": "['Ann', 'Bo']"}})
     raw = EXAM.score(TASK, Found(raw=f"<tool_call>\n{line}\n</tool_call>"))
-    rung = EXAM.score(
+    refined = EXAM.score(
         TASK, Found((ToolCall("1", "BookTable", {"guests": 4, "names": "['Ann', 'Bo']"}),))
     )
     assert (
         raw.metrics
-        == rung.metrics
+        == refined.metrics
         == {
             "exact": 0.0,
             "any": 0.0,

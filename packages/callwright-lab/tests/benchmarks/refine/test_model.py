@@ -1,4 +1,4 @@
-"""The model rung asks once about what the rules left; its usage is counted."""
+"""The refiner asks once about what the rules left; its usage is counted."""
 
 from __future__ import annotations
 

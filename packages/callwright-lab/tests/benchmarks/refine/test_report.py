@@ -66,7 +66,7 @@ def test_every_table_row_has_as_many_cells_as_its_head() -> None:
 
 
 def asked(upstream: str, *pairs: tuple[bool, bool]) -> list[dict[str, object]]:
-    """Replies of an upstream, right or not before and after the model rung."""
+    """Replies of an upstream, right or not before and after the refiner."""
     rows = []
     for n, (before, after) in enumerate(pairs):
         rows += [
@@ -76,7 +76,7 @@ def asked(upstream: str, *pairs: tuple[bool, bool]) -> list[dict[str, object]]:
     return rows
 
 
-def test_the_model_rung_is_judged_for_each_upstream_by_the_harm_it_does() -> None:
+def test_the_refiner_is_judged_for_each_upstream_by_the_harm_it_does() -> None:
     gains, harms = (
         [(True, True)] * 9 + [(False, True)],
         [(True, True)] * 8 + [(True, False), (False, True)],
@@ -90,13 +90,13 @@ def test_the_model_rung_is_judged_for_each_upstream_by_the_harm_it_does() -> Non
         ]
     )
     lines = {
-        line.split("**")[1]: line for line in text.splitlines() if line.startswith("**Model rung")
+        line.split("**")[1]: line for line in text.splitlines() if line.startswith("**Refiner")
     }
-    assert "**yes**" in lines["Model rung on good"]
-    assert "harm 0 of 9" in lines["Model rung on good"]
-    assert "1 of 1 wrong ones made right" in lines["Model rung on good"]
-    assert "**no**" in lines["Model rung on bad"]
-    assert "harm 1 of 9 (11.1 %" in lines["Model rung on bad"]
-    assert "**no**" in lines["Model rung on idle"]
-    assert "cannot be said" in lines["Model rung on lost"]
-    assert "Model rung" not in render_report(ROWS)
+    assert "**yes**" in lines["Refiner on good"]
+    assert "harm 0 of 9" in lines["Refiner on good"]
+    assert "1 of 1 wrong ones made right" in lines["Refiner on good"]
+    assert "**no**" in lines["Refiner on bad"]
+    assert "harm 1 of 9 (11.1 %" in lines["Refiner on bad"]
+    assert "**no**" in lines["Refiner on idle"]
+    assert "cannot be said" in lines["Refiner on lost"]
+    assert "Refiner" not in render_report(ROWS)

@@ -79,7 +79,7 @@ def world(root: Path) -> Path:
     return root
 
 
-def test_training_writes_a_file_that_the_rung_reads(
+def test_training_writes_a_file_that_the_rules_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("lightgbm")

@@ -94,11 +94,11 @@ def find_valid_calls(case: GoldCase) -> list[bool]:
 def measure_harm(
     case: GoldCase,
     dialect: str,
-    rungs: Sequence[str],
+    rule_groups: Sequence[str],
     legal: Sequence[bool],
     known: dict[str, Refinement] | None = None,
 ) -> Count:
-    """One gold reply in one dialect through the ladder.
+    """One gold reply in one dialect through the pipeline.
 
     ``known`` keeps what became of each distinct list of calls that was read: refinement is a
     function of it, so that a dialect which reads what another read is not refined twice.
@@ -113,7 +113,11 @@ def measure_harm(
     key = to_canonical_json([[c.id, c.tool, c.arguments] for c in calls])
     if key not in known:
         known[key] = refine(
-            list(calls), case.tools, query=case.query, messages=case.messages, rungs=rungs
+            list(calls),
+            case.tools,
+            query=case.query,
+            messages=case.messages,
+            rule_groups=rule_groups,
         )
     found = known[key]
     seconds = time.process_time() - started
@@ -218,7 +222,7 @@ def sample_cases(cases: Sequence[GoldCase], most: int) -> list[GoldCase]:
 
 
 def measure_cases(
-    cases: Iterable[GoldCase], dialects: Sequence[str], rungs: Sequence[str]
+    cases: Iterable[GoldCase], dialects: Sequence[str], rule_groups: Sequence[str]
 ) -> dict[tuple[str, str], Count]:
     """Counts by (dialect, source)."""
     found: dict[tuple[str, str], Count] = {}
@@ -227,7 +231,7 @@ def measure_cases(
         known: dict[str, Refinement] = {}
         for dialect in dialects:
             found.setdefault((dialect, case.source), Count()).add(
-                measure_harm(case, dialect, rungs, legal, known)
+                measure_harm(case, dialect, rule_groups, legal, known)
             )
     return found
 

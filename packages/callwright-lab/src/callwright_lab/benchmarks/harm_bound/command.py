@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     learned = [*map(see_right, fit[: args.fit]), *_list_spoiled(fit[: args.fit])]
     with ExitStack() as stack:
         answers = _open_answers(args, settings, stack)
-        asked = _judge_all(answers, learned) if args.model_rung else []
+        asked = _judge_all(answers, learned) if args.refiner else []
         outcomes = _judge_all(answers, [*calibration, *spoiled])
     made = list(iter_made(fit))
     rows = _digest_rows(calibration)
@@ -157,14 +157,14 @@ def render_bound(bound: HarmBound, veto: tuple[int, int]) -> str:
 def _build_settings(args: argparse.Namespace) -> RefinerSettings:
     if args.right is not None and args.upstream == GOLD:
         raise ConfigError("--right needs the name of its upstream", hint="--upstream NAME")
-    refiner = identify_model(args.model_rung) if args.model_rung else ""
-    return RefinerSettings(args.prompt, args.refiner_tokens, refiner, args.upstream)
+    refiner = identify_model(args.refiner) if args.refiner else ""
+    return RefinerSettings(args.refiner_prompt, args.refiner_tokens, refiner, args.upstream)
 
 
 def _open_answers(args: argparse.Namespace, settings: RefinerSettings, stack: ExitStack) -> Answers:
-    if not args.model_rung:
+    if not args.refiner:
         return MadeAnswers()
-    model = stack.enter_context(BlockingModel(open_model(args.model_rung)))
+    model = stack.enter_context(BlockingModel(open_model(args.refiner)))
     kept = args.replies or args.out.with_suffix(".replies.jsonl")
     return AskedAnswers(kept, settings, model)
 
@@ -216,12 +216,12 @@ def _build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument(
-        "--model-rung",
+        "--refiner",
         default="",
         help="the refiner: local:PATH, local:+ADAPTER, URL#MODEL (default: proposals made without"
         " a model, whose bound counts for no refiner)",
     )
-    p.add_argument("--prompt", choices=get_args(Prompt), default="paper", help="its prompt")
+    p.add_argument("--refiner-prompt", choices=get_args(Prompt), default="paper", help="its prompt")
     p.add_argument(
         "--refiner-tokens", type=int, default=MAX_TOKENS, help="of an answer (default: %(default)s)"
     )

@@ -7,7 +7,7 @@ wants gold and nothing beside it (the "hard match" of its script), ``any`` is co
 the calls is gold (what the script counts). All gold values are texts, whatever type the prompt
 declares, so each count comes a second time (``…_numbers``) with a number equal to its own text: for
 the raw reply (the reader ``server`` hands it on as it came, and it is read as the script reads it)
-and every rung alike.
+and every rule group alike.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REFINER_FORM = (
     " from another LLM. For any numeric parameters you generate (including int and float types),"
     " please enclose them in quotes to output them as strings."
 )
-"""What the model rung is told of the answer's format for this set (E.1.3)."""
+"""What the refiner is told of the answer's format for this set (E.1.3)."""
 
 READS = frozenset(
     "Calculator ClothingRecommendation Dictionary DocumentQA EmergencyKnowledge FlightSearch"

@@ -3,7 +3,7 @@ each set's rule.
 
 Every reply goes through every reader (:mod:`refine_read`): the server's own tool calls, fences and
 tags stripped and strictly parsed (the baseline of every figure), json-repair alone, our parser, and
-the refiner's rungs one above the other. One JSON line per (task, reply, reader) is appended to the
+the rule groups and the refiner one above the other. One JSON line per (task, reply, reader) is appended to the
 results; started again, only what is missing is run. The configuration's digest covers the code that
 is measured and judges: change it and the rows are new ones.
 """
@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 import callwright
-from callwright.cli.rung import RefinerSetup
+from callwright.cli.refiner import RefinerSetup
 from callwright.models import open_model
 from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.types import JsonObject, compute_digest
@@ -278,10 +278,10 @@ def _measure_readers(examinations: Mapping[str, Examination], options: argparse.
     if PROXY in names:  # what it asks beyond the free replies is among the other rows
         readers[PROXY] = ProxyReader(pairs, examinations)
         pairs = [(task, reply) for task, reply in pairs if reply.mode == "free"]
-    failures = Failures(options.failures, "model" if options.model_rung else list(readers)[-1])
+    failures = Failures(options.failures, "model" if options.refiner else list(readers)[-1])
     failures.see(pairs)
     with ExitStack() as stack:
-        if options.model_rung:
+        if options.refiner:
             readers["model"] = stack.enter_context(open_model_reader(_read_setup(options)))
         made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
     failures.close()
@@ -297,20 +297,20 @@ def _measure_readers(examinations: Mapping[str, Examination], options: argparse.
 def _read_setup(options: argparse.Namespace) -> RefinerSetup:
     bound = str(options.harm_bound) if options.harm_bound else ""
     return RefinerSetup(
-        options.model_rung, options.prompt, options.refiner_tokens, options.upstream_model, bound,
+        options.refiner, options.refiner_prompt, options.refiner_tokens, options.upstream_model, bound,
         not options.no_guard,
     )  # fmt: skip
 
 
 def _add_refiner_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--model-rung",
+        "--refiner",
         default="",
-        help="also the model rung, asked of this model (local, URL#MODEL); another model or"
-        " setting needs another --out",
+        help="also ask this model to repair replies (local, URL#MODEL); another model or setting"
+        " needs another --out",
     )
     parser.add_argument(
-        "--prompt", default="paper", help="its prompt: paper or short (%(default)s)"
+        "--refiner-prompt", default="paper", help="its prompt: paper or short (%(default)s)"
     )
     parser.add_argument(
         "--refiner-tokens", type=int, default=MAX_TOKENS, help="of its answer (%(default)s)"

@@ -1,4 +1,4 @@
-"""The model rung as a reader: rules and sequence first, then one question to a model about what is
+"""The refiner as a reader: rules and sequence first, then one question to a model about what is
 left.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from callwright.cli.rung import RefinerSetup
+from callwright.cli.refiner import RefinerSetup
 from callwright.models.dialogue import BlockingModel
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Message
@@ -22,7 +22,7 @@ FORMS = dict.fromkeys(
 
 
 class ModelReader:
-    """Reads a reply with every rung, the model's included; raises ModelError where the model cannot
+    """Reads a reply with every rule group and the model; raises ModelError where the model cannot
     be asked.
 
     A context manager: one event loop lives as long as the model does. Each reply names its upstream,
@@ -68,5 +68,5 @@ def _join_system_messages(messages: tuple[Message, ...]) -> str:
 
 
 def open_model_reader(setup: RefinerSetup) -> ModelReader:
-    """The rung asked of the model that options name. Raises ConfigError."""
+    """The reader with the model that options name. Raises ConfigError."""
     return ModelReader(setup.open_model(), setup.build_settings())

@@ -1,10 +1,10 @@
-"""Readers: what a user would get out of the same reply. The baseline, its rivals, and our rungs one
-above the other.
+"""Readers: what a user would get out of the same reply. The baseline, its rivals, and our rule
+groups one above the other.
 
 ``server`` is what the server handed over as tool calls; ``stripped`` is the baseline of every
 figure: fences and tags taken off, the rest parsed strictly; ``json_repair`` hands the text to
 json-repair and reads what comes; ``parsed`` is our parser alone; ``rules``, ``sequence`` and
-``model`` are the refiner's rungs, each with those below it.
+``model`` are the rule groups and the refiner, each with those below it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _read_guided_calls(reply: Recorded, task: Task) -> tuple[ToolCall, ...]:
 
 
 def make_refiner_reader(*names: str) -> Reader:
-    """The refiner with these rungs, without a model."""
+    """The refiner with these rule groups, without a model."""
 
     def read(reply: Recorded, task: Task) -> Found:
         from callwright.repair.refinement import refine
@@ -115,7 +115,7 @@ def make_refiner_reader(*names: str) -> Reader:
             task.tools,
             query=task.query,
             messages=task.messages,
-            rungs=names,
+            rule_groups=names,
             settings=settings,
         )
         reported = tuple(a.reason for a in made.abstained) + tuple(

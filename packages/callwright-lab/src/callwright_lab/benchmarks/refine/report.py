@@ -31,11 +31,11 @@ def render_report(rows: Iterable[Row]) -> str:
 def render_verdicts(
     groups: Mapping[tuple[str, str, str], Mapping[str, Mapping[str, Row]]],
 ) -> list[str]:
-    """For each upstream whose replies the model rung read: whether it may be switched on there, and
+    """For each upstream whose replies the refiner read: whether it may be switched on there, and
     why.
 
     Harm is counted over all sets and modes of the upstream, against the same replies after the
-    rungs below. It may be switched on where at most :data:`HARM_LIMIT` of the replies that were
+    rule groups. It may be switched on where at most :data:`HARM_LIMIT` of the replies that were
     right without it are not any more, and more replies were won than lost.
     """
     pairs: dict[str, list[tuple[bool, bool]]] = {}
@@ -53,7 +53,7 @@ def _render_verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
     right = sum(before for before, _ in found)
     lost = sum(before and not after for before, after in found)
     won = sum(after and not before for before, after in found)
-    head = f"**Model rung on {upstream}**: "
+    head = f"**Refiner on {upstream}**: "
     if not right:
         return (
             head

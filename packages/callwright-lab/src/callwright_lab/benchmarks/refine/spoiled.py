@@ -1,5 +1,5 @@
 """Gold calls of any set, spoiled in known ways and written as the set's upstreams write them:
-replies with a known mistake, for sets and rungs that no recorded reply tries.
+replies with a known mistake, for sets and rule groups that no recorded reply tries.
 """
 
 from __future__ import annotations

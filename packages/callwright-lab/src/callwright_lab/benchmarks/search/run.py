@@ -148,7 +148,7 @@ async def run_and_print(options: argparse.Namespace) -> int:
     questions = read_questions(options.questions) if options.questions else invented_questions()
     results = options.out.with_name("search.jsonl")
     model = open_model(options.model)
-    refiner = open_model(options.model_rung) if options.model_rung else None
+    refiner = open_model(options.refiner) if options.refiner else None
     try:
         left = await run_missing(
             questions[: options.limit or None], corpus, model, results, refiner_model=refiner,
