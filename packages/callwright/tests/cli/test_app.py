@@ -236,6 +236,27 @@ def test_plan_jsonl_plans_lines_without_tools_with_those_of_the_command(
     assert callwright(*command, "--html", tmp_path / "x.html").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("command", "wanted"), [("check", "CALL is the call"), ("refine", "REPLY is the text")]
+)
+def test_a_path_where_the_content_is_wanted_is_named(
+    command: str,
+    wanted: str,
+    tools: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before, check said of a misspelled path that it is not JSON, and refine found no call."""
+    code, said = refused(capsys, monkeypatch, command, "nowhere/call.json", "--tools", str(tools))
+    assert code == 1
+    assert "there is no file 'nowhere/call.json'" in said
+    assert wanted in said
+    code, said = refused(capsys, monkeypatch, command, str(tools), "--tools", str(tools))
+    assert code == 1
+    assert f"is a file, and {wanted}" in said
+    assert f"callwright {command} - --tools SOURCE < " in said
+
+
 def test_check_of_one_call_exits_by_its_verdict(tools: Path) -> None:
     good = started("check", '{"tool": "stock", "arguments": {"article": "saw"}}', "--tools", tools)
     bad = callwright(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from callwright.cli.opened import load_tools
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, to_json
@@ -68,6 +68,7 @@ def _parse_row(text: str) -> JsonObject:
     try:
         row = parse(sys.stdin.buffer.read() if text == "-" else text)
     except JsonError as error:
+        refuse_path(text, "check", "CALL is the call itself, as JSON")
         raise ConfigError(
             f"the call is not JSON: {error}",
             hint=f"write it as {_FORMS}; callwright refine reads the other formats of models too",

@@ -6,12 +6,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from callwright.cli.opened import load_tools
 from callwright.cli.refiner import BlockingRefiner, RefinerSetup, list_warnings
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import JsonObject, Message, ToolCall, to_json
@@ -61,9 +60,7 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
     if text is None:
         hint = "callwright refine 'REPLY' --tools SOURCE, or --jsonl for a stream"
         raise ConfigError("refine needs a reply, or --jsonl", hint=hint)
-    if text != "-" and _is_file(text):
-        hint = f"callwright refine - --tools SOURCE < {text}"
-        raise ConfigError(f"{text} is a file, and REPLY is the text of a reply", hint=hint)
+    refuse_path(text, "refine", "REPLY is the text of a reply")
     row = _parse_row(sys.stdin.read() if text == "-" else text)
     row = _load_defaults(() if "tools" in row else sources, query) | row
     if "tools" not in row:
@@ -80,13 +77,6 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
 
     print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
     return 1 if answer["violations"] else 0
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):  # too long for a name, or no name at all
-        return False
 
 
 def _parse_row(text: str) -> JsonObject:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
 from callwright.nouns.errors import CatalogError, ConfigError
 
 
@@ -100,3 +100,33 @@ def test_what_is_wrong_with_a_line_is_said_in_words(capsys: pytest.CaptureFixtur
     assert messages[1] == "an object is wanted, this is null"
     assert messages[2].startswith("this is no JSON: ")
     assert "3 of 4 lines could not be answered" in capsys.readouterr().err
+
+
+def test_a_path_in_place_of_a_content_is_refused_with_the_way_to_give_a_file(
+    tmp_path: Path,
+) -> None:
+    there = tmp_path / "my call.json"
+    there.write_text("{}")
+    with pytest.raises(ConfigError, match="is a file, and CALL is a call") as error:
+        refuse_path(str(there), "check", "CALL is a call")
+    assert error.value.hint == f"callwright check - --tools SOURCE < '{there}'"
+    with pytest.raises(ConfigError, match=r"there is no file 'calls\.jsonl'") as error:
+        refuse_path("calls.jsonl", "check", "CALL is a call")
+    assert "callwright check --jsonl calls.jsonl --tools SOURCE" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-",
+        "",
+        "Hello.",
+        "See notes.json",
+        '{"tool": "x.json"}',
+        "f(path='a.json')",
+        "\0",
+        "a" * 9999,
+    ],
+)
+def test_a_content_is_no_path(text: str) -> None:
+    refuse_path(text, "refine", "REPLY is a reply")

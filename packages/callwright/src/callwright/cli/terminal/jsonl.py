@@ -1,9 +1,11 @@
 """JSON lines in, JSON lines out: one object a line, order kept, a bad line answered and the rest
-processed.
+processed. A single input that is the path of a file is refused.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 Handler = Callable[[JsonObject], JsonObject]
+_FILE_NAME = re.compile(r"""[^\s{}\[\]()<>"'=]+\.(?:jsonl?|txt|ya?ml)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,23 @@ class Answered:
 
 class BadLine(Exception):
     """A line that is JSON but not the object the command takes; its text becomes the ``error``."""
+
+
+def refuse_path(text: str, command: str, wanted: str) -> None:
+    """Raise ConfigError where a text is the path of a file, or looks like one, and the content is
+    ``wanted``: a sentence about the argument. ``command`` takes the content from standard input.
+    """
+    try:
+        is_file = text != "-" and Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or no name at all
+        return
+    name = shlex.quote(text)
+    lines, content = f"--jsonl {name} --tools SOURCE", f"- --tools SOURCE < {name}"
+    hint = f"callwright {command} {lines if text.endswith('.jsonl') else content}"
+    if is_file:
+        raise ConfigError(f"{text} is a file, and {wanted}", hint=hint)
+    if _FILE_NAME.fullmatch(text):
+        raise ConfigError(f"there is no file {text!r}", hint=f"{wanted}; for a file: {hint}")
 
 
 @contextmanager
