@@ -24,6 +24,7 @@ def test_an_entry_has_the_settings_of_its_server_and_those_of_the_gateway(tmp_pa
             "env": {"KEY": "${SECRET_KEY}"},
             "allow": ["get_*"],
             "deny": ["get_all"],
+            "disabledTools": ["get_none"],
             "approve": ["get_one"],
             "effects": {"get_*": "read"},
             "trusted": True,
@@ -41,6 +42,9 @@ def test_an_entry_has_the_settings_of_its_server_and_those_of_the_gateway(tmp_pa
     assert entry.secrets == ("abcdef123456",)
     assert (policy.prefix, policy.calls, policy.seconds, policy.trusted) == ("a", 10, 5.0, True)
     assert policy.explain_hidden("get_all")
+    assert policy.explain_hidden("get_none")
+    assert not policy.explain_hidden("get_one")
+    assert entry.notes == ()
     assert policy.effects.rules == (("get_*", READ),)
     assert policy.is_pinned("anything")
 

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from callwright.nouns.errors import CatalogError
-from callwright.tools.servers import Server, servers_from_config
+from callwright.tools.servers import (
+    Server,
+    explain_hidden,
+    is_matched,
+    list_idle,
+    servers_from_config,
+)
 
 ENVIRON = {"TOKEN": "t0ken", "EMPTY": ""}
 
@@ -117,3 +123,32 @@ def test_values_of_settings_that_speak_of_a_credential_are_known_as_secrets() ->
 def test_values_that_arguments_name_as_secrets_are_secrets(args: list[str]) -> None:
     assert "s3cr3t-1" in one({"command": "x", "args": args}).secrets
     assert one({"command": "x", "args": ["--port", "8080", "--name=x"]}).secrets == ()
+
+
+def test_patterns_are_those_of_a_shell_and_case_matters() -> None:
+    assert is_matched("get_time", ["get_*"])
+    assert not is_matched("Get_time", ["get_*"])
+    assert not is_matched("get_time", [])
+
+
+def test_lists_of_tools_are_read_under_the_names_that_clients_give_them() -> None:
+    ours = one({"command": "x", "allow": ["git_*"], "deny": ["git_push"]})
+    assert (ours.allow, ours.deny) == (("git_*",), ("git_push",))
+    kiro = one({"command": "x", "disabledTools": ["rm"], "autoApprove": ["ls"]})
+    assert (kiro.allow, kiro.deny) == ((), ("rm",))
+    gemini = one({"command": "x", "includeTools": ["ls"], "excludeTools": ["rm"], "allow": None})
+    assert (gemini.allow, gemini.deny) == (("ls",), ("rm",))
+    assert one({"command": "x", "allow": True}).allow == ("*",)
+    with pytest.raises(CatalogError, match="'s': disabledTools must be a list of names"):
+        one({"command": "x", "disabledTools": "rm"})
+    with pytest.raises(CatalogError, match="'s': allow must be a list of names"):
+        one({"command": "x", "allow": False})  # is not all tools
+
+
+def test_a_tool_exists_where_it_is_allowed_and_not_denied() -> None:
+    assert explain_hidden("s", "git_log", ["git_*"], ["git_push"]) == ""
+    assert "\"deny\" of the server 's'" in explain_hidden("s", "git_push", ["git_*"], ["git_push"])
+    assert '"allow" of the server' in explain_hidden("s", "rm", ["git_*"], [])
+    assert explain_hidden("s", "rm", [], []) == ""
+    (said,) = list_idle({"allow": ["git_*"], "deny": ["psh"]}, ["git_push"])
+    assert said.startswith("\"deny\" names 'psh'")

@@ -17,9 +17,12 @@ from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.tools.declared_effects import KINDS, DeclaredEffects
 from callwright.tools.lists.json_document import json_value, read_bytes
 from callwright.tools.servers import (
+    ALLOW,
+    DENY,
     Server,
     expand_variables,
     list_enabled,
+    read_patterns,
     servers_from_config,
 )
 from callwright.tools.trust import normalize_location
@@ -32,8 +35,8 @@ HINT = (
 _START_SECONDS = 30.0
 _Clients = Literal["command", "args", "env", "cwd", "url", "headers", "type", "disabled"]
 _Places = Literal["openapi", "base_url", "python", "prefix"]
-_Limits = Literal["allow", "deny", "approve", "effects", "trusted", "calls", "seconds", "pinned"]
-_SETTINGS = [*get_args(_Clients), *get_args(_Places), *get_args(_Limits)]
+_Limits = Literal["approve", "effects", "trusted", "calls", "seconds", "pinned"]
+_SETTINGS = [*get_args(_Clients), *get_args(_Places), *get_args(_Limits), *ALLOW, *DENY]
 _NEAR = 0.8  # of difflib, from which two keys count as the same
 
 
@@ -152,16 +155,16 @@ def _read_policy(name: str, raw: Mapping[str, Any]) -> ServerPolicy:
     return ServerPolicy(
         name=name,
         prefix=_read_text(name, "prefix", raw.get("prefix", name)),
-        allow=_read_texts(name, "allow", raw.get("allow")),
-        deny=_read_texts(name, "deny", raw.get("deny")),
-        approve=_read_texts(name, "approve", raw.get("approve")),
+        allow=read_patterns(name, raw, *ALLOW),
+        deny=read_patterns(name, raw, *DENY),
+        approve=read_patterns(name, raw, "approve"),
         effects=_read_effects(name, raw.get("effects")),
         # a module runs in this process: what it declares is as good as its code
         trusted=_read_flag(name, raw.get("trusted", isinstance(raw.get("python"), str))),
         vouched=isinstance(raw.get("openapi"), str),
         calls=_read_count(name, raw.get("calls")),
         seconds=_read_seconds(name, raw.get("seconds", SECONDS)),
-        pinned=_read_texts(name, "pinned", raw.get("pinned")),
+        pinned=read_patterns(name, raw, "pinned"),
     )
 
 
@@ -175,18 +178,6 @@ def _read_text(name: str, key: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"mcpServers {name!r}: {key} must be a text", hint=HINT)
     return value
-
-
-def _read_texts(name: str, key: str, value: Any) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    if value is True:
-        return ("*",)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ConfigError(
-            f"mcpServers {name!r}: {key} must be a list of names of tools", hint='["get_*"]'
-        )
-    return tuple(value)
 
 
 def _read_effects(name: str, value: Any) -> DeclaredEffects:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,10 @@ HINT = (
     'a server is {"command": "npx", "args": ["-y", "…"], "env": {…}, "cwd": "…"} or '
     '{"url": "https://…", "headers": {…}}; "trusted": true believes its annotations'
 )
+
+ALLOW = ("allow", "includeTools")
+DENY = ("deny", "disabledTools", "excludeTools")
+"""Settings that list tools: our own, then those of Gemini CLI, of Kiro, Windsurf and Roo Code."""
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _TYPES = {
@@ -37,7 +42,7 @@ class Server:
     never both.
 
     ``trusted``: its annotations are believed. ``seconds`` is how long it may take to start and list
-    its tools.
+    its tools. ``allow`` and ``deny``: see :func:`explain_hidden`.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Server:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusted: bool = False
     seconds: float = 60.0
+    allow: Sequence[str] = ()
+    deny: Sequence[str] = ()
     shown: str = ""  # for messages: as configured, variables not filled in
     variables: Mapping[str, str] = field(
         default_factory=dict, repr=False
@@ -123,6 +130,8 @@ def _parse_server(name: str, raw: Any, folder: Path | None, environ: Mapping[str
         headers=_parse_table(name, "headers", said.get("headers")),
         trusted=said.get("trusted") is True,
         seconds=_parse_seconds(name, said.get("seconds", 60.0)),
+        allow=read_patterns(name, raw, *ALLOW),
+        deny=read_patterns(name, raw, *DENY),
         shown=(
             " ".join(map(str, (raw["command"], *raw.get("args", ()))))
             if command
@@ -130,6 +139,48 @@ def _parse_server(name: str, raw: Any, folder: Path | None, environ: Mapping[str
         ),
         variables={v: environ[v] for v in _find_variables(raw) if v in environ},
     )
+
+
+def read_patterns(name: str, raw: Mapping[str, Any], *keys: str) -> tuple[str, ...]:
+    """The patterns of tools under these settings of the server ``name``; true stands for all.
+    Raises CatalogError.
+    """
+    found: list[str] = []
+    for key in (key for key in keys if raw.get(key) is not None):
+        value = ["*"] if raw[key] is True else raw[key]
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise CatalogError(
+                f"mcpServers {name!r}: {key} must be a list of names of tools", hint='["get_*"]'
+            )
+        found += value
+    return tuple(found)
+
+
+def explain_hidden(server: str, tool: str, allow: Sequence[str], deny: Sequence[str]) -> str:
+    """Return the reason why a tool of a server does not exist; "" where it does. Both lists are
+    shell patterns on the server's own names: one of ``allow`` has to fit, unless there is none, and
+    none of ``deny``.
+    """
+    if is_matched(tool, deny):
+        return f'"deny" of the server {server!r} in the servers file names it'
+    if allow and not is_matched(tool, allow):
+        return f'"allow" of the server {server!r} in the servers file does not name it'
+    return ""
+
+
+def list_idle(settings: Mapping[str, Sequence[str]], names: Collection[str]) -> Iterator[str]:
+    """The patterns of these settings that fit none of a server's tools, as sentences: their words
+    are likely misspelled.
+    """
+    for key, patterns in settings.items():
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in names):
+                yield f'"{key}" names {pattern[:80]!r}, and the server has no such tool'
+
+
+def is_matched(name: str, patterns: Sequence[str]) -> bool:
+    """Return True if one of these shell patterns fits a name."""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def expand_variables(name: str, value: Any, environ: Mapping[str, str]) -> Any:

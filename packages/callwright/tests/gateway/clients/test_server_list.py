@@ -66,6 +66,7 @@ def test_cline_has_seconds_and_old_transports() -> None:
                     "env": {"API_KEY": "sk-4f8a9b2c7d6e"},
                     "disabled": False,
                     "autoApprove": ["read"],
+                    "disabledTools": ["write"],
                     "timeout": 120,
                 },
                 "remote": {"type": "streamableHttp", "url": "https://a.example/mcp"},
@@ -79,6 +80,7 @@ def test_cline_has_seconds_and_old_transports() -> None:
         "command": "node",
         "args": ["/srv/server.js"],
         "env": {"API_KEY": "sk-4f8a9b2c7d6e"},
+        "disabledTools": ["write"],
         "seconds": 120,
     }
     assert set(found.servers) == {"local", "remote", "untyped"}

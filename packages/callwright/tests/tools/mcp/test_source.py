@@ -330,6 +330,28 @@ async def test_a_missing_command_and_a_dead_port_are_named(unused_tcp_port: int)
             pass
 
 
+async def test_the_file_s_lists_of_tools_are_those_of_the_gateway() -> None:
+    """A tool that the file denies is neither offered nor can it be called; before, it was."""
+    config = {
+        "peer": {
+            "command": sys.executable,
+            "args": [PEER],
+            "allow": ["pid", "die*"],
+            "disabledTools": ["die", "dye"],
+        }
+    }
+    async with open_catalog(sources_from_config(config)) as catalog:
+        assert [tool.name for tool in catalog.tools] == ["pid", "die_reading"]
+        (said,) = (problem for problem in catalog.problems if "deny" in problem)
+        assert "\"deny\" names 'dye'" in said
+        with pytest.raises(CatalogError, match="there is no tool 'die'"):
+            await catalog.call("die", {})
+    config["peer"] |= {"disabledTools": ["*"]}
+    async with open_catalog(sources_from_config(config)) as catalog:
+        assert not catalog.tools
+        assert catalog.problems == ("peer: allow and deny in its file hide every tool",)
+
+
 async def test_a_server_whose_settings_cannot_be_used_costs_only_itself() -> None:
     config = {
         "odd": {"command": "x", "env": {"A": "${NO_SUCH_VARIABLE_}"}},

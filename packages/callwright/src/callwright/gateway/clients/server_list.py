@@ -16,11 +16,11 @@ from typing import Any
 from callwright.gateway.clients.places import ClientName
 from callwright.language.credentials import secret_values
 from callwright.nouns.types import Json, JsonObject
-from callwright.tools.servers import name_arguments
+from callwright.tools.servers import ALLOW, DENY, name_arguments
 
 _INPUT = re.compile(r"\$\{input:([^}]+)\}")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
-_PLAIN = ("command", "args", "env", "cwd", "url", "headers")
+_PLAIN = ("command", "args", "env", "cwd", "url", "headers", *ALLOW, *DENY)
 _UNREAD = {
     "envFile": "the variables of its envFile have to be in the gateway's environment",
     "headersHelper": "its headersHelper is not run: put the headers here",

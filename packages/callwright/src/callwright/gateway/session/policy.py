@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
 from callwright.gateway.session.names import Claim
 from callwright.tools.declared_effects import DeclaredEffects
+from callwright.tools.servers import explain_hidden, is_matched, list_idle
 
 SECONDS = 60.0
 _Patterns = Literal["allow", "deny", "approve", "pinned"]
@@ -47,27 +47,15 @@ class ServerPolicy:
 
     def explain_hidden(self, tool: str) -> str:
         """Return the reason why a tool does not exist for clients; "" where it does."""
-        if is_matched(tool, self.deny):
-            return f'"deny" of the server {self.name!r} in the servers file names it'
-        if self.allow and not is_matched(tool, self.allow):
-            return f'"allow" of the server {self.name!r} in the servers file does not name it'
-        return ""
+        return explain_hidden(self.name, tool, self.allow, self.deny)
 
     def list_idle(self, names: Collection[str]) -> Iterator[str]:
         """The patterns that fit none of the server's tools, as the servers file has them: their
         words are likely misspelled.
         """
-        settings = [(key, getattr(self, key)) for key in get_args(_Patterns)]
-        for key, patterns in [*settings, ("effects", [one for one, _ in self.effects.rules])]:
-            for pattern in patterns:
-                if not any(fnmatchcase(name, pattern) for name in names):
-                    yield f'"{key}" names {pattern[:80]!r}, and the server has no such tool'
+        settings = {key: getattr(self, key) for key in get_args(_Patterns)}
+        return list_idle({**settings, "effects": [one for one, _ in self.effects.rules]}, names)
 
     def is_pinned(self, tool: str) -> bool:
         """Return True if clients always see this tool."""
         return is_matched(tool, self.pinned)
-
-
-def is_matched(name: str, patterns: Sequence[str]) -> bool:
-    """Return True if one of these shell patterns fits a name."""
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -31,7 +31,13 @@ from callwright.tools.mcp.results import (
     output_of,
     read_code,
 )
-from callwright.tools.servers import Server, list_enabled, servers_from_config
+from callwright.tools.servers import (
+    Server,
+    explain_hidden,
+    list_enabled,
+    list_idle,
+    servers_from_config,
+)
 from callwright.tools.trust import (
     digest_of,
     escape_terminal_text,
@@ -195,8 +201,16 @@ class MCPSource:
         self._connection.seen = definitions_of(listed)
         trusted = self._is_trusted()
         tools: list[Tool] = []
-        problems = [f"{self.name}: {problem}" for problem in self._connection.pages.problems]
-        for raw in listed:
+        allow, deny, names = self.server.allow, self.server.deny, self._connection.seen
+        hidden = [one for one in names if explain_hidden(self.name, one, allow, deny)]
+        noted = [
+            *self._connection.pages.problems,
+            *list_idle({"allow": allow, "deny": deny}, names),
+        ]
+        if hidden and len(hidden) == len(names):
+            noted.append("allow and deny in its file hide every tool")
+        problems = [f"{self.name}: {problem}" for problem in noted]
+        for raw in (one for one in listed if one["name"] not in hidden):
             try:
                 tools.append(
                     tool_from_wire(
