@@ -31,6 +31,8 @@ def split_clauses(text: str) -> Clauses:
     text = _QUOTED.sub(" ", text)
     code = language_of(text)
     packs = [_PACKS[code]] if code in _PACKS else [*_PACKS.values()]
+    for one in packs:
+        text = one.vocabulary.pattern("requests.granting").sub(" ", text)
     parts = [part for part in _SIGNS.split(text) if part.strip()]
     for one in packs:
         turning = one.vocabulary.pattern("requests.turning")
