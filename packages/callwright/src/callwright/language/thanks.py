@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import cache
 
 from callwright.language.pack import PACKS
+from callwright.language.phrases import find_phrases
 from callwright.language.vocabulary import Vocabulary
 
 _LONGEST = 120  # characters: what is longer says more than thanks
@@ -15,11 +15,13 @@ _BESIDE = {"thanks": "beside", "greetings": "beside_greetings"}
 
 
 def is_only_thanks(text: str) -> bool:
-    """Return True if a text holds a word of thanks and no word that could say something else."""
+    """Return True if a text holds a word of thanks and no word that could say something else, but
+    for whole remarks and wishes: "have a nice day".
+    """
     if len(text) > _LONGEST or re.search(r"[\d?？؟]", text):
         return False
-    said = re.findall(r"\w+", _fold(text))
-    return any(_holds_alone(said, code, "thanks") for code in PACKS)
+    folded = _fold(text.replace("’", "'"))
+    return any(_holds_alone(folded, code, "thanks") for code in PACKS)
 
 
 def is_only_greeting(text: str) -> bool:
@@ -28,12 +30,15 @@ def is_only_greeting(text: str) -> bool:
     """
     if len(text) > _LONGEST or re.search(r"\d", text):
         return False
-    said = re.findall(r"\w+", _fold(text))
-    return any(_holds_alone(said, code, "greetings") for code in PACKS)
+    folded = _fold(text)
+    return any(_holds_alone(folded, code, "greetings") for code in PACKS)
 
 
-def _holds_alone(said: Iterable[str], code: str, kind: str) -> bool:
-    telling, beside = _read_words(code, kind)
+def _holds_alone(folded: str, code: str, kind: str) -> bool:
+    telling, beside, remarks = _read_words(code, kind)
+    for remark in find_phrases(folded, remarks, code):
+        folded = folded.replace(remark, " ")
+    said = re.findall(r"\w+", folded)
     found = [part for word in said for part in _split_word(word, telling | beside)]
     return all(found) and any(part in telling for part in found)
 
@@ -55,13 +60,12 @@ def _split_word(word: str, known: frozenset[str]) -> list[str]:
 
 
 @cache
-def _read_words(code: str, kind: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words that tell of thanks or of a greeting, and those that may stand beside them."""
-    vocabulary, beside = Vocabulary(code), _BESIDE[kind]
-    if not vocabulary.has(f"thanks.{kind}"):
-        return frozenset(), frozenset()
-    found = vocabulary.words(f"thanks.{kind}"), vocabulary.words(f"thanks.{beside}")
-    return frozenset(map(_fold, found[0])), frozenset(map(_fold, found[1]))
+def _read_words(code: str, kind: str) -> tuple[frozenset[str], ...]:
+    """The words that tell of thanks or of a greeting, those that may stand beside them, and whole
+    remarks that may.
+    """
+    names = (kind, _BESIDE[kind], "remarks")
+    return tuple(frozenset(map(_fold, Vocabulary(code).words(f"thanks.{name}"))) for name in names)
 
 
 def _fold(text: str) -> str:
