@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from callwright.language.forbidding import split_clauses
+from callwright.language.forbidding import remove_forbidding, split_clauses
 
 
 @pytest.mark.parametrize(
@@ -174,3 +174,20 @@ def test_no_word_is_lost() -> None:
     text = "Pay A and B, but not C"
     found = split_clauses(text)
     assert " ".join([*found.others, *found.forbidden]).split() == text.replace(",", "").split()
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Pay the water bill, but not the electricity bill.", "Pay the water bill"),
+        ("Bezahl den Strom, aber die Versicherung noch nicht.", "Bezahl den Strom"),
+        ("Paga el agua, pero no pagues la luz. Gracias.", "Paga el agua"),
+        ("只付水费，电费先不要付。", "只付水费"),
+        ("Switch the hall off.", "Switch the hall off."),
+        ("Do not pay it.", "Do not pay it."),
+        ("Add 'not now' to the list.", "Add 'not now' to the list."),
+    ],
+)
+def test_what_a_request_forbids_can_be_removed(text: str, left: str) -> None:
+    assert remove_forbidding(text).startswith(left)
+    assert len(remove_forbidding(text)) <= len(left) + len(" , . Gracias.")

@@ -8,6 +8,7 @@ from callwright.language.questions import (
     asks_to_be_told,
     only_asks_to_be_told,
     remove_question_words,
+    remove_questions,
 )
 
 
@@ -100,3 +101,20 @@ def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
 )
 def test_the_words_that_ask_are_removed_from_questions_only(text: str, expected: str) -> None:
     assert remove_question_words(text).split() == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Which songs are in Sport? And add 'Blue Sky'.", "And add 'Blue Sky'."),
+        ("Leg 'Sonntag' an. Welche Lieder sind in Sport?", "Leg 'Sonntag' an."),
+        ("Apaga la luz. ¿Qué lámparas hay?", "Apaga la luz."),
+        ("哪些灯开着？把走廊的灯关掉。", "把走廊的灯关掉。"),
+        ("ما الأغاني الموجودة؟ أضف 'Blue Sky'.", "أضف 'Blue Sky'."),
+        ("Which songs are in Sport?", "Which songs are in Sport?"),
+        ("Could you add it? Which one is new?", "Could you add it?"),
+        ("", ""),
+    ],
+)
+def test_questions_for_something_that_is_to_be_told_can_be_removed(text: str, left: str) -> None:
+    assert remove_questions(text) == left

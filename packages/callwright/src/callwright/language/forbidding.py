@@ -41,6 +41,14 @@ def split_clauses(text: str) -> Clauses:
     return Clauses(tuple(forbidden), tuple(part for part in parts if part not in forbidden))
 
 
+def remove_forbidding(text: str) -> str:
+    """The text without the clauses that forbid something; as it is where it has no others."""
+    clauses = split_clauses(text)
+    for clause in clauses.forbidden if clauses.others else ():
+        text = text.replace(clause, " ")
+    return text.strip()
+
+
 def _forbids(language: Pack, clause: str) -> bool:
     return language.says("requests.forbidding", clause) is True
 

@@ -35,6 +35,14 @@ def only_asks_to_be_told(text: str) -> bool:
     return bool(sentences) and all(map(asks_to_be_told, sentences))
 
 
+def remove_questions(text: str) -> str:
+    """The text without the sentences that only ask to be told something; as it is where it has no
+    others.
+    """
+    sentences = _SENTENCE.findall(text)
+    return "".join(one for one in sentences if not asks_to_be_told(one.strip())).strip() or text
+
+
 def asks_only(text: str) -> bool:
     """Return True if each sentence of a text is a question, whatever it asks for."""
     sentences = _split_sentences(text)

@@ -25,7 +25,8 @@ from callwright.agent.safety.held_call import UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user
 from callwright.agent.step import Steps
 from callwright.dataflow.prerequisites import list_reads
-from callwright.language.questions import only_asks_to_be_told
+from callwright.language.forbidding import remove_forbidding
+from callwright.language.questions import only_asks_to_be_told, remove_questions
 from callwright.language.tokens import split_tokens, stands_apart
 from callwright.nouns.types import Json, Skip, Tool, ToolCall
 from callwright.repair.ordering.call_flow import score_feed
@@ -225,10 +226,11 @@ def _is_in_question(value: Json, asked: ProvenanceIndex, context: LedContext) ->
 
 
 def _tell_request(context: LedContext) -> str:
-    """The request as the one question about it shows it: an answer, and a message of few words,
-    with what was said before it.
+    """The request as the one question about it shows it: without what asks for no deed, and an
+    answer, or a message of few words, with what was said before it.
     """
+    query = remove_forbidding(remove_questions(context.query))
     is_short = len(split_tokens(context.query)) <= _SHORT
     before = context.last_words[-_BEFORE:]
     is_answer = is_short or asks_user(context.conversation)
-    return f"{before}\n{context.query}" if before and is_answer else context.query
+    return f"{before}\n{context.query}" if before and is_answer else query

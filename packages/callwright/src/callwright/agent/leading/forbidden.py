@@ -1,20 +1,28 @@
-"""A write to a record that the request names only where it forbids something.
+"""Records that the request names only where it forbids something, and all but these.
 
-"Pay the water bill, but not the electricity bill": a small model pays both. The clauses of a request
-are read in the languages that can be read; only the user can tell that such a write is meant after
-all.
+"Pay the water bill, but not the electricity bill": a small model pays both. "Switch off all lamps
+except the one in the kitchen": it switches one off. The clauses of a request are read in the
+languages that can be read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+from callwright.agent.leading.option_support import list_values as list_options
 from callwright.agent.leading.unasked import is_telling, list_values
 from callwright.agent.step import StepContext
 from callwright.language.forbidding import split_clauses
 from callwright.language.tokens import holds_unparted, split_tokens
-from callwright.nouns.types import ToolCall, to_canonical_json
-from callwright.repair.provenance.records import iter_records
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
+from callwright.repair.provenance.records import (
+    find_place,
+    identifies,
+    iter_record_lists,
+    iter_records,
+)
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 
@@ -27,6 +35,83 @@ def find_forbidden(call: ToolCall, context: StepContext) -> str:
     if any(_names_any(clause, names) for clause in clauses.others):
         return ""
     return next((one.strip() for one in clauses.forbidden if _names_any(one, names)), "")
+
+
+class LeftRecords(NamedTuple):
+    """The records of a list for which a tool that was called for one of them was not called:
+    ``key`` is its argument, ``field`` theirs.
+    """
+
+    tool: str
+    key: str
+    field: str
+    records: tuple[JsonObject, ...]
+
+    def holds(self, call: ToolCall) -> bool:
+        """Return True if a call is for one of them."""
+        given = call.arguments if isinstance(call.arguments, dict) else {}
+        ids = [to_canonical_json(record[self.field]) for record in self.records]
+        return call.tool == self.tool and to_canonical_json(given.get(self.key)) in ids
+
+
+def find_left(context: StepContext) -> LeftRecords | None:
+    """The records that a request for all but some of a list still means, where a declared write was
+    made to one that it does not name: those that it does not leave out, and that are not yet as the
+    write makes them. None where it names no record that it leaves out.
+    """
+    clauses = split_clauses(context.query)
+    tools = {tool.name: tool for tool in context.tools if tool.effects.declares_write}
+    results = context.facts.results
+    made = [one for one in results if one.ok and one.tool in tools]
+    if not clauses.forbidden or not made:
+        return None
+    last, looked_up = made[-1], [one for one in results if one not in made]
+    for key, value in last.arguments.items():
+        for records in iter_record_lists(looked_up):
+            place = find_place(value, records)
+            if place is None or not identifies(place[1], records):
+                continue
+            named = [_list_own_words(record, records) for record in records]
+            out = [any(_names_any(one, words) for one in clauses.forbidden) for words in named]
+            if not any(out) or any(_names_any(one, named[place[0]]) for one in clauses.others):
+                continue
+            done = _list_reached(last, tools[last.tool], records[place[0]])
+            called = [one.arguments.get(key) for one in made if one.tool == last.tool]
+            left = [
+                record
+                for record, is_out in zip(records, out, strict=True)
+                if not is_out
+                and record[place[1]] not in called
+                and not any(record.get(name) == reached for name, reached in done.items())
+            ]
+            return LeftRecords(last.tool, key, place[1], tuple(left)) if left else None
+    return None
+
+
+def _list_own_words(record: JsonObject, records: Sequence[JsonObject]) -> set[str]:
+    """The texts of a record that no other one of the list has, without the words that others have."""
+    counted = Counter(word for one in records for word in {*_iter_words(one)})
+    texts = [value for value in record.values() if isinstance(value, str)]
+    own = {" ".join(w for w in split_tokens(text) if counted[w] == 1) for text in texts}
+    return own - {""}
+
+
+def _iter_words(record: JsonObject) -> Iterator[str]:
+    for value in record.values():
+        if isinstance(value, str):
+            yield from split_tokens(value)
+
+
+def _list_reached(write: ToolResult, tool: Tool, before: JsonObject) -> dict[str, Json]:
+    """The fields of a record that a write changed, with their new values, and those that it sets to
+    one of a few values.
+    """
+    told = write.content if isinstance(write.content, dict) else {}
+    changed = {
+        name: told[name] for name in told.keys() & before.keys() if told[name] != before[name]
+    }
+    given = {name: value for name, value in write.arguments.items() if name in before}
+    return {**changed, **{name: given[name] for name in given if list_options(tool, name)}}
 
 
 def _list_names(call: ToolCall, context: StepContext) -> Iterator[str]:

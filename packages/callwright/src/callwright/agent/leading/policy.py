@@ -9,7 +9,8 @@ offered together. A request that needs no tool ends without a call.
 Four things are not left to the model alone. To a question that only asks to be told something, no
 write is offered before the reads. A call whose identifier is still to be looked up waits
 for the lookup (:mod:`callwright.agent.leading.early_calls`). Numbers, quotations and options of the
-request that stand in no call are asked about once more. A job that goes on is looked after with the
+request that stand in no call are asked about once more, and so are the other records where a
+request is for all but some. A job that goes on is looked after with the
 read that takes what the job returned.
 """
 
@@ -26,6 +27,7 @@ from callwright.agent.leading.early_calls import (
     is_plain_lookup,
     split_early,
 )
+from callwright.agent.leading.forbidden import find_left
 from callwright.agent.leading.jobs import look_after_job
 from callwright.agent.leading.unasked import list_new_values
 from callwright.agent.leading.wanted import find_wanted
@@ -36,6 +38,7 @@ from callwright.language.questions import only_asks_to_be_told
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.pending import is_pending
+from callwright.repair.provenance.records import shorten_record
 from callwright.repair.rules.open_literals import (
     find_open_literals,
     holds_literal,
@@ -44,6 +47,7 @@ from callwright.repair.rules.open_literals import (
 
 _MADE_UP = "it names an identifier that stands neither in the conversation nor in a result"
 _SHOWN = 120  # characters of a call's arguments in a question
+_MOST_LEFT = 20  # records in one question
 _MOST_OPEN = 2  # wishes of which the tool is looked for
 
 
@@ -110,6 +114,7 @@ class LeadPolicy:
             step = BindStep("layer", number, number, enabled=enabled)
             yield from self._offer(context, offered, step, asked)
         if self._parts.wishes and context.facts.state.results:
+            yield from self._ask_about_left(context)
             yield from self._ask_about_open(context)
             yield from self._ask_about_wishes(context, asked)
 
@@ -210,6 +215,18 @@ class LeadPolicy:
         found = yield from _ask_for_points(context, offered, points)
         if found:
             yield from execute(found, (tool.name for tool in offered))
+
+    def _ask_about_left(self, context: StepContext) -> Steps[None]:
+        """Ask once for the calls for the other records, where the request is for all but some."""
+        left = find_left(context)
+        tools = self._pick({left.tool}) if left is not None else ()
+        if left is None or not tools or len(left.records) > _MOST_LEFT:
+            return
+        points = [shorten_record(record) for record in left.records]
+        found = yield from _ask_for_points(context, tools, points)
+        calls = [call for call in found if left.holds(call)]
+        if calls:
+            yield from execute(calls, (tool.name for tool in tools))
 
     def _ask_about_open(self, context: StepContext) -> Steps[None]:
         """Ask once about what the request says and no call of this turn holds. Of the calls in the

@@ -45,11 +45,11 @@ def mixed_records(
         return None
     said = ProvenanceIndex(sources.query)
     told = {key: value for key, value in told.items() if not said.holds(value)}
-    for records in _iter_record_lists(sources.results):
+    for records in iter_record_lists(sources.results):
         places = {
             key: place
             for key, value in told.items()
-            if (place := _find_place(value, records)) is not None
+            if (place := find_place(value, records)) is not None
         }
         for one, other in combinations(places, 2):
             (i, a), (j, b) = places[one], places[other]
@@ -85,9 +85,9 @@ def find_other_record(
         is_told = isinstance(value, str | int) and not isinstance(value, bool)
         if not is_told or spoken.holds(value):
             continue
-        for records in _iter_record_lists(results):
-            place = _find_place(value, records)
-            if place is None or not _identifies(place[1], records):
+        for records in iter_record_lists(results):
+            place = find_place(value, records)
+            if place is None or not identifies(place[1], records):
                 continue
             named = [one for one in records if is_named(one, spoken) and not _is_made(one, made)]
             own = records[place[0]]
@@ -98,7 +98,7 @@ def find_other_record(
     return None
 
 
-def _identifies(field: str, records: Sequence[JsonObject]) -> bool:
+def identifies(field: str, records: Sequence[JsonObject]) -> bool:
     """Return True if a field tells the records of a list apart: all have it, each another one."""
     values = [one.get(field) for one in records]
     is_told = all(isinstance(v, str | int) and not isinstance(v, bool) for v in values)
@@ -146,7 +146,7 @@ def is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
     )
 
 
-def _iter_record_lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
+def iter_record_lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:
     """The lists of two or more objects inside the results, and what one tool returned in several
     calls.
     """
@@ -183,7 +183,7 @@ def iter_records(value: Json, depth: int = 0) -> Iterator[JsonObject]:
         yield from iter_records(one, depth + 1)
 
 
-def _find_place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None:
+def find_place(value: Json, records: Sequence[JsonObject]) -> tuple[int, str] | None:
     """Record and field of a value that the list holds exactly once."""
     found = [
         (i, key)
