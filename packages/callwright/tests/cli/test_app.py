@@ -257,6 +257,21 @@ def test_a_path_where_the_content_is_wanted_is_named(
     assert f"callwright {command} - --tools SOURCE < " in said
 
 
+@pytest.mark.parametrize("command", ["plan", "retrieve"])
+def test_lines_without_jsonl_are_no_request(
+    command: str,
+    tools: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before, tools were sought for the words of the file's name."""
+    lines = tools.with_name("requests.jsonl")
+    lines.write_text('{"id": 1, "query": "Order a hammer."}')
+    code, said = refused(capsys, monkeypatch, command, str(lines), "--tools", str(tools))
+    assert code == 1
+    assert f"callwright {command} --jsonl {lines} --tools SOURCE" in said
+
+
 def test_check_of_one_call_exits_by_its_verdict(tools: Path) -> None:
     good = started("check", '{"tool": "stock", "arguments": {"article": "saw"}}', "--tools", tools)
     bad = callwright(

@@ -4,6 +4,7 @@ processed.
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.refine import Pipeline, refine_lines, refine_row
+from callwright.cli.refine import Pipeline, refine_lines, refine_one, refine_row
 from callwright.cli.terminal.jsonl import BadLine
 from callwright.nouns.errors import ConfigError
 from callwright.repair.ordering.notations import OWN_NOTATIONS, reference_notations
@@ -160,6 +161,12 @@ def test_one_reply_is_refined_in_whatever_form_it_comes(reply: str, tmp_path: Pa
 def test_a_reply_without_tools_or_a_refinement_without_a_reply_says_what_to_give() -> None:
     assert "--tools SOURCE" in callwright("refine", "get_weather(city='Oslo')").stderr
     assert "or --jsonl" in callwright("refine").stderr
+
+
+def test_bytes_that_are_no_text_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe")))
+    with pytest.raises(ConfigError, match="standard input is not UTF-8"):
+        refine_one("-", (), "", Pipeline())
 
 
 def test_a_call_that_still_breaks_its_schema_ends_with_1() -> None:

@@ -19,7 +19,7 @@ from callwright.cli.opened import load_tools
 from callwright.cli.run import fetch_model
 from callwright.cli.settings.settings import Settings
 from callwright.cli.terminal.console import format_count
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
 from callwright.cli.view import write_html
 from callwright.models import ModelSpec, open_model
 from callwright.models.dialogue import run_dialogue
@@ -140,6 +140,8 @@ def print_plan(request: PlanRequest, form: str, html: Path | None = None) -> Non
             "plan needs a request and at least one tool source",
             hint='callwright plan "…" --tools SOURCE, or --jsonl for a stream',
         )
+    if query.endswith(".jsonl"):
+        refuse_path(query, "plan", "QUERY is the text of a request")
     plan, left_out = _make_plan(query, request)
     print(_render_plan(plan, form, layered=request.strategy == "layered"))
     if left_out:

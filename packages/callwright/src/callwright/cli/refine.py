@@ -61,7 +61,7 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
         hint = "callwright refine 'REPLY' --tools SOURCE, or --jsonl for a stream"
         raise ConfigError("refine needs a reply, or --jsonl", hint=hint)
     refuse_path(text, "refine", "REPLY is the text of a reply")
-    row = _parse_row(sys.stdin.read() if text == "-" else text)
+    row = _parse_row(_read_stdin() if text == "-" else text)
     row = _load_defaults(() if "tools" in row else sources, query) | row
     if "tools" not in row:
         raise ConfigError(
@@ -77,6 +77,13 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
 
     print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
     return 1 if answer["violations"] else 0
+
+
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise ConfigError("standard input is not UTF-8", hint="save the reply as UTF-8") from None
 
 
 def _parse_row(text: str) -> JsonObject:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from callwright.cli.terminal.console import print_table, shorten_text
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines
+from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import Encoder
@@ -48,6 +48,8 @@ def run_retrieve(
             "retrieve needs a query",
             hint='callwright retrieve "the weather in Oslo" --tools SOURCE',
         )
+    if query is not None and query.endswith(".jsonl") and not jsonl:
+        refuse_path(query, "retrieve", "QUERY is the text of a request")
     tools: Sequence[Tool] = ()
     if sources:  # an index is searched without them, and a third sooner
         from callwright.cli.opened import load_tools

@@ -16,7 +16,7 @@ def new_app(help: str, name: str | None = None, first: str = "") -> typer.Typer:
     return typer.Typer(
         name=name,
         help=help,
-        cls=_order_group(first.split()) if first else None,
+        cls=_make_group(first.split()),
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -24,8 +24,14 @@ def new_app(help: str, name: str | None = None, first: str = "") -> typer.Typer:
     )
 
 
-def _order_group(first: Sequence[str]) -> type[TyperGroup]:
+def _make_group(first: Sequence[str]) -> type[TyperGroup]:
     class Group(TyperGroup):
+        def invoke(self, ctx: Any) -> Any:
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError:  # typer would make exit code 1 of it, as of an error
+                raise typer.Exit from None
+
         def list_commands(self, ctx: Any) -> list[str]:
             named = super().list_commands(ctx)
             return [*(n for n in first if n in named), *(n for n in named if n not in first)]
