@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import log
+from collections.abc import Generator
+from math import inf, log
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from callwright.agent.leading.option_support import (
     Option,
+    ask_gain,
     compute_gain,
     find_options,
     read_share,
@@ -54,6 +56,32 @@ def test_shares_count_the_letters_alone() -> None:
     assert read_share(Reply("", first_token=likely), OPTION) == pytest.approx(4 / 6)
     assert read_share(Reply("A"), OPTION) is None
     assert compute_gain(0.4, 0.2) == pytest.approx(log(2))
+
+
+@pytest.mark.parametrize(
+    ("reply", "gain"),
+    [
+        (Reply("C"), -inf),
+        (Reply("(C)"), -inf),
+        (Reply("A"), None),
+        (Reply("Certainly"), None),
+        (Reply("C", first_token={"C": 0.3, "<think>": 0.7}), None),
+    ],
+)
+def test_a_letter_without_probabilities_tells_only_that_the_user_does_not_say_it(
+    reply: Reply, gain: float | None
+) -> None:
+    asked: list[bool] = []
+
+    def ask(is_told: bool) -> Generator[None, None, Reply]:
+        asked.append(is_told)
+        return reply
+        yield
+
+    with pytest.raises(StopIteration) as end:
+        next(ask_gain(OPTION, ask, {}, "key"))
+    assert end.value.value == gain
+    assert asked == [True]
 
 
 @given(st.dictionaries(st.sampled_from("A B C x".split()), st.floats(1e-9, 1.0)))

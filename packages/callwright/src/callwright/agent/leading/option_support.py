@@ -6,20 +6,21 @@ how likely it holds each value, once with the conversation and once without it. 
 grows clearly by the conversation is implied. This is the pointwise mutual information of value and
 conversation (Church and Hanks, 1990), read off the probabilities of one token.
 
-A model that states no probabilities is not judged by.
+A model that states no probabilities says with its letter alone that the user does not say a value;
+any other letter of it is not judged by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, MutableMapping
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from typing import TypeVar
 
 from callwright import prompts
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json, Message, Reply, Tool, to_canonical_json
-from callwright.prompts.one_letter import read_shares, render_choices
+from callwright.prompts.one_letter import LETTERS, read_shares, render_choices
 
 LEAST_GAIN = threshold("callwright.repair", "option_support.least_gain")
 """The least gain, in natural logarithms, with which a value counts as implied."""
@@ -106,14 +107,16 @@ def ask_gain(
     known: MutableMapping[str, float],
     key: str,
 ) -> Generator[Q, E, float | None]:
-    """The gain of a value by the conversation; None where the model states no probabilities.
+    """The gain of a value by the conversation. Where the model states no probabilities it is minus
+    infinity if the letter says that the user says none, else None.
 
     ``ask``: the question for the option's letter, with the conversation or without. ``known``: the
     shares without it, by ``key``, so that they are asked for once.
     """
-    told = read_share((yield from ask(True)), option)
+    reply = yield from ask(True)
+    told = read_share(reply, option)
     if told is None:
-        return None
+        return -inf if _says_unsaid(reply, option) else None
     if key not in known:
         untold = read_share((yield from ask(False)), option)
         if untold is None:
@@ -122,6 +125,12 @@ def ask_gain(
             known.pop(next(iter(known)))
         known[key] = untold
     return compute_gain(told, known[key])
+
+
+def _says_unsaid(reply: Reply, option: Option) -> bool:
+    """Return True if a reply without probabilities is the letter for a value that nobody says."""
+    letter = LETTERS[len(option.values)]
+    return not reply.first_token and reply.text.strip(" ().\n") == letter
 
 
 def compute_gain(told: float, untold: float) -> float:

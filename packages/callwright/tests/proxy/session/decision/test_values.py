@@ -182,9 +182,10 @@ def test_an_option_that_no_word_states_is_left_out_where_the_conversation_makes_
     assert make(likely(0.5), likely(0.6)) == EXPRESS.arguments, "hardly less likely"
     thinking = Said("<think>", first_token={"<think>": 0.98, "B": 0.01})
     assert make(thinking) == EXPRESS.arguments
-    assert make(Said("B")) == EXPRESS.arguments, (
-        "an upstream without probabilities is not judged by"
-    )
+    for letter in ("A", "B", "Express"):
+        assert make(Said(letter)) == EXPRESS.arguments, "no probabilities: not judged by"
+    for letter in ("C", "C)", " C\n"):
+        assert make(Said(letter)) == {"item": "A-100"}, "it says that the user does not say it"
     assert make(annotations=None) == EXPRESS.arguments, "of undeclared tools nothing is asked"
 
 
@@ -238,3 +239,10 @@ def test_where_words_cannot_be_read_an_option_of_a_reply_that_fills_a_schema_mus
     assert make(likely(0.8), likely(0.3)) == call.arguments
     assert make(Said("B")) == call.arguments, "an upstream without probabilities"
     assert make(annotations=None) == call.arguments, "of undeclared tools nothing is asked"
+
+
+def test_an_upstream_without_probabilities_is_asked_about_an_option_all_the_same() -> None:
+    said = asking({"role": "user", "content": "Bestelle A-100, bitte."}, SPEEDY)
+    said.toolset.silent.add("m")
+    (sent,) = settled(said, EXPRESS, replies=(Said("C"),)).calls
+    assert json.loads(sent.arguments) == {"item": "A-100"}

@@ -76,7 +76,7 @@ def _restore(one: AnswerCall, option: Option, made: Decision, edit: Edit, contex
 
 def _ask_gain(option: Option, context: Context) -> Generator[Question, Reply, float | None]:
     """The gain of a value by the conversation; None where the upstream states no probabilities, and
-    then it is asked for none again.
+    then it is not asked again for those of values that were left out.
     """
     from callwright.agent.leading.option_support import ask_gain
     from callwright.proxy.session.leading.option_support import build_body
@@ -198,7 +198,7 @@ def _find_unlikely(
     is_written = not context.leave_out and context.settings.guided != "off"
     if tool is None or not is_judged or not (is_written or context.leave_out):
         return []
-    if not _may_ask_for_gains(context):
+    if context.holds_media or "options" in context.settings.without:
         return []
     from callwright.agent.leading.option_support import LEAST_GAIN, find_options
     from callwright.repair.provenance.readable import reads_english
