@@ -180,6 +180,8 @@ def test_another_record_than_the_named_one_is_not_destroyed_unasked() -> None:
         ("Drop E-1, keep the Review", ["E-1"], ""),  # it was named as well
         ("Yes, go on", ["E-1"], ""),  # no record is named
         ("Drop all except the Review", ["E-1", "E-3"], ""),
+        ("Drop all except the Review", ["E-1"], ""),
+        ("Lösch alles außer dem Review", ["E-3"], ""),
         ("The other one, not the Review", ["E-1"], "Which one shall I drop?"),
     ],
 )

@@ -28,6 +28,7 @@ from callwright.agent.safety.repeats import asks_user
 from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.detect import language_of
+from callwright.language.forbidding import remove_forbidding
 from callwright.language.tokens import split_identifier, split_tokens, stands_apart
 from callwright.nouns.types import Skip, Tool, ToolCall
 from callwright.repair.provenance.readable import reads_english
@@ -225,7 +226,9 @@ def _find_unnamed(call: ToolCall, context: LedContext) -> OtherRecord | None:
     results, reads = context.facts.results, list_reads(context.tools)
     shown = (*context.facts.state.earlier, *results)
     writes = {tool.name for tool in context.tools} - reads
-    return find_other_record(call.arguments, shown, context.query, list_made(results, writes))
+    # "all but the dentist" names the one that is not meant
+    said = remove_forbidding(context.query)
+    return find_other_record(call.arguments, shown, said, list_made(results, writes))
 
 
 def _render_unnamed(other: OtherRecord) -> str:
