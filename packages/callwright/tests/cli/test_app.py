@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from callwright.cli import main
-from callwright.cli.app import app
 from callwright.planning import PLANNERS
 from tests.cli.endpoint import endpoint, replying
 from tests.cli.program import callwright, started
@@ -60,7 +58,7 @@ def refused(
 @pytest.mark.parametrize("command", [[], ["tools"], ["gateway"]])
 def test_the_list_of_commands_says_of_each_what_it_is_for(command: list[str]) -> None:
     """A summary longer than a line would be cut in the middle of a sentence."""
-    shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "--help"]).output
+    shown = callwright(*command, "--help", COLUMNS="80").stdout
     listed = shown.partition("Commands:")[2].strip().splitlines()
     assert listed
     assert not [line for line in listed if not line.endswith(".") or line.endswith("...")]

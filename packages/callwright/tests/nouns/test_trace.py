@@ -78,6 +78,19 @@ def test_a_killed_run_leaves_a_readable_trace(tmp_path: Path) -> None:
     assert [e.data["text"] for e in read_jsonl(path)] == ["one"]
 
 
+def test_a_last_line_cut_within_a_letter_is_dropped_and_other_bytes_are_named(
+    tmp_path: Path,
+) -> None:
+    """Before, both were a UnicodeDecodeError: of a run that was killed, no page could be drawn."""
+    row = '{"v":1,"seq":0,"at":0,"kind":"note","data":{"text":"Z\u00fc"}}\n'.encode()
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(row + row[: row.index(b"\xc3") + 1])
+    assert [e.data["text"] for e in read_jsonl(path)] == ["Z\u00fc"]
+    path.write_bytes(b"\xff\xfe\n" + row)
+    with pytest.raises(TraceError, match="line 1 is not a trace event"):
+        read_jsonl(path)
+
+
 def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text(

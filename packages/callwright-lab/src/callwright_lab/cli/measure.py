@@ -149,8 +149,8 @@ def bench_plan(context: typer.Context) -> None:
 
 @bench.command("harm", context_settings=_PASS)
 def bench_harm(context: typer.Context) -> None:
-    """Measure the changes that refinement makes to right replies. These are correct calls, and
-    replies that call nothing.
+    """Measure the changes that refinement makes. It is given correct calls, and replies that call
+    nothing.
     """
     from callwright_lab.benchmarks.harm.bench import main
 

@@ -223,9 +223,7 @@ def read_jsonl(path: Path | str) -> list[Event]:
     dropped.
     """
     try:
-        lines = (
-            Path(path).read_text(encoding="utf-8", errors="surrogatepass").rstrip("\n").split("\n")
-        )
+        lines = Path(path).read_bytes().rstrip(b"\n").split(b"\n")
     except OSError as exc:
         said = f"cannot read the trace {path}: {exc.strerror}"
         raise TraceError(said, hint=TRACE_HINT) from exc
@@ -234,7 +232,7 @@ def read_jsonl(path: Path | str) -> list[Event]:
         if not line.strip():
             continue
         try:
-            events.append(_parse_event(json.loads(line)))
+            events.append(_parse_event(json.loads(line.decode(errors="surrogatepass"))))
         except (ValueError, KeyError, TypeError) as exc:
             if number == len(lines):
                 break  # the process was killed while writing
