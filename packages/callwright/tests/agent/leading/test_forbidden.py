@@ -160,6 +160,25 @@ def test_bills_that_a_payment_changed_are_told_from_those_that_were_paid() -> No
     assert not left.holds(ToolCall("", "list_bills", {"id": "I-1"}))
 
 
+def test_records_of_another_kind_are_not_left() -> None:
+    """The request is for Friday: what is on another day is not meant."""
+    cancel = Tool("cancel", "Cancels.", effects=WRITE)
+    days = [("Dentist", "13"), ("Review", "13"), ("Lunch", "13"), ("Plan", "16"), ("Golf", "17")]
+    rows = [
+        {"id": f"E-{n}", "title": title, "date": f"2026-03-{day}"}
+        for n, (title, day) in enumerate(days)
+    ]
+    results = (
+        ToolResult("r1", "list_events", {}, rows),
+        ToolResult("w1", "cancel", {"id": "E-1"}, {"cancelled": "E-1"}),
+    )
+    query = "Cancel everything on Friday except the dentist."
+    facts = RunFacts(RunState(Asked(query), (cancel,), results=results))
+    found = find_left(StepContext(query, (cancel,), FixedPlan([]), facts, "schema"))
+    assert found is not None
+    assert [one["id"] for one in found.records] == ["E-2"]
+
+
 def test_the_model_is_asked_for_the_calls_for_what_is_left() -> None:
     tools = (LIST, SWITCH)
     query = "Switch off all lamps except the one in the kitchen."

@@ -56,8 +56,8 @@ class LeftRecords(NamedTuple):
 
 def find_left(context: StepContext) -> LeftRecords | None:
     """The records that a request for all but some of a list still means, where a declared write was
-    made to one that it does not name: those that it does not leave out, and that are not yet as the
-    write makes them. None where it names no record that it leaves out.
+    made to one that it does not name: those of its kind that it does not leave out, and that are
+    not yet as the write makes them. None where it names no record that it leaves out.
     """
     clauses = split_clauses(context.query)
     tools = {tool.name: tool for tool in context.tools if tool.effects.declares_write}
@@ -75,13 +75,16 @@ def find_left(context: StepContext) -> LeftRecords | None:
             out = [any(_names_any(one, words) for one in clauses.forbidden) for words in named]
             if not any(out) or any(_names_any(one, named[place[0]]) for one in clauses.others):
                 continue
-            done = _list_reached(last, tools[last.tool], records[place[0]])
+            own = records[place[0]]
+            done = _list_reached(last, tools[last.tool], own)
+            kinds = {name: own[name] for name in _list_kinds(records) if name not in done}
             called = [one.arguments.get(key) for one in made if one.tool == last.tool]
             left = [
                 record
                 for record, is_out in zip(records, out, strict=True)
                 if not is_out
                 and record[place[1]] not in called
+                and kinds == {name: record.get(name) for name in kinds}
                 and not any(record.get(name) == reached for name, reached in done.items())
             ]
             return LeftRecords(last.tool, key, place[1], tuple(left)) if left else None
@@ -100,6 +103,14 @@ def _iter_words(record: JsonObject) -> Iterator[str]:
     for value in record.values():
         if isinstance(value, str):
             yield from split_tokens(value)
+
+
+def _list_kinds(records: Sequence[JsonObject]) -> Iterator[str]:
+    """The fields by which the records of a list fall into kinds: a day, a status, a floor."""
+    for name in records[0]:
+        values = [one.get(name) for one in records]
+        if all(isinstance(value, str | bool) for value in values) and len({*values}) < len(values):
+            yield name
 
 
 def _list_reached(write: ToolResult, tool: Tool, before: JsonObject) -> dict[str, Json]:
