@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.language.questions import (
+    asks_only,
     asks_to_be_told,
     only_asks_to_be_told,
     remove_question_words,
@@ -81,6 +82,54 @@ def test_other_texts_may_ask_for_a_deed(text: str) -> None:
         ("能不能给谁都发一份？", False),
         ("ماذا لو حجزت طاولة؟", False),
         ("متى يمكنك حجز طاولة لي؟", False),
+        ("At what time is the meeting?", True),
+        ("In which room is Ann?", True),
+        ("What do I have at 3 p.m. tomorrow?", True),
+        ("Hi! What's on my calendar today?", True),
+        ("Thanks! When does it arrive?", True),
+        ("Whats the weather tomorrow?", True),
+        ("Um wie viel Uhr ist das Meeting?", True),
+        ("Bis wann muss ich zahlen?", True),
+        ("Danke! Wann kommt die Bestellung?", True),
+        ("¿A qué hora es la reunión?", True),
+        ("¿Para cuándo es el pago?", True),
+        ("¿Por qué sigue encendida la luz?", True),
+        ("¡Hola! ¿Qué tengo hoy?", True),
+        ("Cuanto cuesta la pieza?", True),
+        ("今天星期几？", True),
+        ("明天天气怎么样？", True),
+        ("洗衣机还要多久？", True),
+        ("谢谢！什么时候到？", True),
+        ("في أي ساعة الاجتماع؟", True),
+        ("من أين أتصل؟", True),
+        ("شكرا! متى تصل؟", True),
+        ("لماذا لا يزال الضوء مضاء؟", True),
+        ("When my sister Ann comes home could you open the door?", False),
+        ("When the movie starts please dim the lights?", False),
+        ("What's the balance and could you pay the bill?", False),
+        ("Was wondering if you could book a table?", False),
+        ("How does a table at 8 sound?", False),
+        ("Why haven't you paid the bill?", False),
+        ("At what time can you call Ann?", False),
+        ("Hello! Book a table?", False),
+        ("Wie klingt ein Tisch um acht?", False),
+        ("Wann können Sie mir einen Tisch reservieren?", False),
+        ("Um wie viel Uhr kannst du Anna anrufen?", False),
+        ("Warum hast du die Rechnung noch nicht bezahlt?", False),
+        ("Welche Lampen sind an und kannst du sie ausschalten?", False),
+        ("¿Qué te parecería una mesa a las ocho?", False),
+        ("¿Qué dices si reservamos?", False),
+        ("¿A qué hora me puedes llamar?", False),
+        ("¿Qué lámparas están encendidas y puedes apagarlas?", False),
+        ("什么时候能订？", False),
+        ("订个桌子怎么样？", False),
+        ("为什么还没付水费？", False),
+        ("给我订点什么吃的？", False),
+        ("随便点些什么吧？", False),
+        ("ماذا عن حجز طاولة؟", False),
+        ("كم تذكرة يمكنك حجزها؟", False),
+        ("في أي ساعة يمكنك الاتصال بآن؟", False),
+        ("ما الرصيد وهل يمكنك دفع الفاتورة؟", False),
     ],
 )
 def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
@@ -94,6 +143,8 @@ def test_a_question_alone_asks_for_no_deed(text: str, expected: bool) -> None:
         ("¿Cuándo es?", "es?"),
         ("预约是什么时候？", "预约是 ？"),
         ("Tell me when.", "Tell me when."),
+        ("By when is it due?", "is it due?"),
+        ("¿Para cuándo es?", "es?"),
         ("When Ann comes, could you go?", "When Ann comes, could you go?"),
         ("Wann ist der Termin, den ich habe?", "ist der Termin, den ich habe?"),
         ("Come at 8. When is that?", "Come at 8.  is that?"),
@@ -118,3 +169,9 @@ def test_the_words_that_ask_are_removed_from_questions_only(text: str, expected:
 )
 def test_questions_for_something_that_is_to_be_told_can_be_removed(text: str, left: str) -> None:
     assert remove_questions(text) == left
+
+
+@pytest.mark.parametrize("text", ["Thanks! Could you send it?", "¡Hola! ¿Puedes enviarlo?"])
+def test_a_greeting_or_thanks_beside_a_question_asks_for_nothing(text: str) -> None:
+    assert asks_only(text)
+    assert not asks_only("Thanks!")

@@ -5,32 +5,34 @@ from __future__ import annotations
 import re
 
 from callwright.language.pack import PACKS, Pack
+from callwright.language.thanks import is_only_greeting, is_only_thanks
 from callwright.language.tokens import has_question_mark, holds_unparted
 
 _PACKS = tuple(map(Pack, PACKS))
 _WORDS = frozenset(word for one in _PACKS for word in one.question_words)
 _ENGLISH_WORDS = frozenset(Pack("en").question_words)
 _UNPARTED = tuple(word for word in sorted(_WORDS, key=len)[::-1] if holds_unparted(word))
-_FIRST = re.compile(r"\w+")
+_BEFORE = "|".join(p.vocabulary.expression("requests.before_questions") for p in _PACKS)
+_FIRST = re.compile(rf"\W*(?:(?:{_BEFORE})\s)?(?P<word>{'|'.join(_WORDS)})(?!\w)", re.IGNORECASE)
 _COMMAS = frozenset(",，،、")
-_SENTENCE = re.compile(r".+?(?:[.!?;](?=\s|$)|[。！？；؟؛]|$)", re.DOTALL)
+_SENTENCE = re.compile(  # no sentence ends between "p.m." and a small letter
+    r".+?(?:(?:[!?;]|(?<!\.\w)\.)(?=\s|$)|\.(?=\s+[^\Wa-z])|[。！？；؟؛]|$)", re.DOTALL
+)
 
 
 def asks_to_be_told(text: str) -> bool:
-    """Return True if a text is a question that begins with a question word, or holds one in a
-    script without spaces, and surely asks for no deed. With a comma it may: "When Ann comes, could
-    you …?", as may "How about …?".
+    """Return True if a text is a question that begins with a question word, as "At what time …?"
+    does too, or holds one in a script without spaces, and surely asks for no deed. With a comma it
+    may: "When Ann comes, could you …?", as may "How about …?".
     """
     if not has_question_mark(text) or not _COMMAS.isdisjoint(text):
         return False
-    first = _FIRST.search(text)
-    is_first = first is not None and first[0].casefold() in _WORDS
-    is_asking = is_first or any(word in text for word in _UNPARTED)
+    is_asking = _FIRST.match(text) is not None or any(word in text for word in _UNPARTED)
     return is_asking and not any(one.says("requests.suggesting", text) for one in _PACKS)
 
 
 def only_asks_to_be_told(text: str) -> bool:
-    """Return True if each sentence of a text is such a question."""
+    """Return True if each sentence of a text is such a question, but for greetings and thanks."""
     sentences = _split_sentences(text)
     return bool(sentences) and all(map(asks_to_be_told, sentences))
 
@@ -44,13 +46,16 @@ def remove_questions(text: str) -> str:
 
 
 def asks_only(text: str) -> bool:
-    """Return True if each sentence of a text is a question, whatever it asks for."""
+    """Return True if each sentence of a text is a question, whatever it asks for, but for greetings
+    and thanks.
+    """
     sentences = _split_sentences(text)
     return bool(sentences) and all(has_question_mark(one[-1:]) for one in sentences)
 
 
 def _split_sentences(text: str) -> list[str]:
-    return [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
+    found = filter(None, map(str.strip, _SENTENCE.findall(text)))
+    return [one for one in found if not is_only_greeting(one) and not is_only_thanks(one)]
 
 
 def remove_question_words(text: str) -> str:
@@ -63,9 +68,9 @@ def remove_question_words(text: str) -> str:
 def _remove_from_sentence(text: str) -> str:
     if not has_question_mark(text):
         return text
-    first = _FIRST.search(text)
+    first = _FIRST.match(text)
     stay = _ENGLISH_WORDS if not _COMMAS.isdisjoint(text) else ()
-    if first is not None and first[0].casefold() in _WORDS.difference(stay):
+    if first is not None and first["word"].casefold() not in stay:
         text = text[first.end() :]
     for word in _UNPARTED:
         text = text.replace(word, " ")
