@@ -40,6 +40,11 @@ from callwright.language.pack import PACKS
         ("ar", "الساعة السابعة والنصف صباحًا", "السابعة والنصف صباحًا", 7, 30),
         ("ar", "الساعة 12:40 ظهرًا", "12:40 ظهرًا", 12, 40),
         ("ar", "6:00 م", "6:00 م", 18, 0),
+        ("ar", "في الثامنة مساء", "الثامنة مساء", 20, 0),
+        ("ar", "الساعة الثانية عشرة ظهرا", "الثانية عشرة ظهرا", 12, 0),
+        ("ar", "الساعة الحادية عشرة ليلا", "الحادية عشرة ليلا", 23, 0),
+        ("ar", "الساعة ٧:٣٠ مساء", "٧:٣٠ مساء", 19, 30),
+        ("en", "Move it to 3.30pm", "3.30pm", 15, 30),
         ("en", "at 6 o'clock in the evening", "6 o'clock in the evening", 18, 0),
         ("en", "at six in the evening", "six in the evening", 18, 0),
         ("en", "at half past two in the afternoon", "half past two in the afternoon", 14, 30),
@@ -110,6 +115,9 @@ def test_without_a_part_of_the_day_either_may_be_meant(
         ("de", "Bestell zehn vor drei Tagen und fünf nach zwei Wochen."),
         ("de", "Nimm drei viertel sechs Liter."),
         ("fr", "à 18 heures"),
+        ("ar", "الاثنين مساء"),
+        ("ar", "الليلة مساء"),
+        ("en", "at 3.5pmol"),
     ],
 )
 def test_what_is_no_time_of_day_is_none(language: str, text: str) -> None:

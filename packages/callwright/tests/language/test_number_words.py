@@ -198,6 +198,10 @@ def test_a_compound_is_not_read_as_its_last_part(code: str, data: st.DataObject)
         ("zh", "温度调到二十点五度", 20.5),
         ("zh", "零点二五", 0.25),
         ("ar", "عشرين فاصلة خمسة", 20.5),
+        ("ar", "خمسين بالمئة", 50),
+        ("ar", "الحادية عشرة", 11),
+        ("de", "auf einundzwanzigeinhalb Grad", 21.5),
+        ("zh", "一刻钟后叫我", 15),
     ],
 )
 def test_everyday_forms_are_read(code: str, text: str, value: float) -> None:
@@ -247,6 +251,15 @@ def test_the_words_are_those_of_the_text_or_of_the_conversation(
     text: str, otherwise: str, codes: tuple[str, ...]
 ) -> None:
     assert number_languages(text, otherwise) == codes
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("Compra dos docenas de huevos", 24), ("dos mil quinientos euros", 2500)]
+)
+def test_a_number_word_that_is_a_function_word_of_another_language_is_read(
+    text: str, value: float
+) -> None:
+    assert value in read_number_words(text, number_languages(text))
 
 
 def test_a_language_without_number_words_has_none() -> None:

@@ -77,6 +77,15 @@ def test_hours_are_read_in_words_and_in_figures(code: str, text: str, hours: flo
         ("zh", "12厘米", "cm", 12),
         ("zh", "12 cm", "cm", 12),
         ("ar", "٩٠ دقيقة", "min", 90),
+        ("en", "a pound and a half of beef", "lb", 1.5),
+        ("zh", "两公斤半土豆", "kg", 2.5),
+        ("zh", "半公斤", "kg", 0.5),
+        ("zh", "两个星期后", "week", 2),
+        ("zh", "三个钟头", "h", 3),
+        ("ar", "خمسين بالمئة", "%", 50),
+        ("ar", "خمسين في المئة", "%", 50),
+        ("ar", "3 لترات", "l", 3),
+        ("ar", "خمسة أعوام", "year", 5),
     ],
 )
 def test_a_number_counts_with_the_unit_behind_it(

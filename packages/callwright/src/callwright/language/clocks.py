@@ -12,6 +12,7 @@ from callwright.language import ENGLISH
 from callwright.language.number_words import number_words, read_number_words
 from callwright.language.pack import PACKS
 from callwright.language.protocol import Span
+from callwright.language.tokens import with_ascii_digits
 from callwright.language.vocabulary import Vocabulary
 
 MOST_CLOCKS = 200  # of one way to say a time in one text
@@ -34,6 +35,7 @@ def find_clocks(text: str, language: str) -> list[Clock]:
     the day may be ``either``; where that cannot be, as in "18 Uhr", it is not.
     """
     found: list[Clock] = []
+    text = with_ascii_digits(text)
     every = (islice(pattern.finditer(text), MOST_CLOCKS) for pattern in _list_patterns(language))
     matches = chain.from_iterable(every)
     for match in sorted(matches, key=lambda m: (m.start(), -m.end())):
