@@ -254,3 +254,10 @@ def test_a_single_question_can_be_asked_of_a_subschema() -> None:
     assert node is not None
     assert coerce_at("5", node) == 5
     assert pointer_join("/a", "b/c~d") == "/a/b~1c~0d"
+
+
+@pytest.mark.parametrize(
+    ("value", "options"), [("-1", [0, 1]), ("-1", ["1", "0"]), ("1.5", [15]), ("1.5", ["15"])]
+)
+def test_a_number_is_no_option_without_its_sign_or_point(value: str, options: list[Any]) -> None:
+    assert coerce_value(value, compile_schema({"enum": options})) == (value, ())

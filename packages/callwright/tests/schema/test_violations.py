@@ -5,7 +5,7 @@ import time
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json
 from callwright.schema.compiled import compile_schema
-from callwright.schema.violations import find_nearest, from_errors, unknown_tool
+from callwright.schema.violations import find_nearest, from_errors, located_errors, unknown_tool
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
@@ -137,3 +137,12 @@ def test_no_more_than_a_hundred_errors_are_named_at_a_bounded_cost() -> None:
     )
     assert time.process_time() - started < 2
     assert 1 <= len(found) <= 100
+
+
+def test_a_key_that_an_open_schema_takes_is_an_error_where_the_caller_says_so() -> None:
+    for more in ({}, {"additionalProperties": False}):
+        schema = compile_schema({"type": "object", "properties": {"path": {}}, **more})
+        found = located_errors(schema, {"path": "a", "dry": True}, [("dry",), ("path", "x")])
+        assert [(at, v.message) for at, v in found] == [
+            (("dry",), "Unknown key 'dry'. Known keys: 'path'.")
+        ]

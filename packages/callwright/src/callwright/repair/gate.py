@@ -168,7 +168,10 @@ class Gate:
             if draft.is_closed:
                 return
             if not is_valid_draft(draft, context):
-                found_errors = violations.located_errors(context.schema, draft.arguments)
+                lost = context.find_lost_keys(draft.arguments)
+                found_errors = violations.located_errors(
+                    context.schema, draft.arguments, [edit.pointer for edit in lost]
+                )
                 drafts.apply(Change(diagnostics=from_located(id, found_errors)))
                 return
         if sources is not None:

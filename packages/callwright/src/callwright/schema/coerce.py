@@ -343,9 +343,10 @@ def _iter_matching_options(text: str, schema: dict[str, Any]) -> Iterator[tuple[
         options = [schema["const"]]
     exact, worded = _index_options(options)
     for _ in range(_MOST_WRAPPERS):
-        found = exact.get(text.strip()) or (
-            worded.get(spellings.fold_word(text), []) if spellings.fold_word(text) else []
-        )
+        # without their signs and points, -1 would be 1 and 1.5 would be 15
+        is_number = spellings.parse_number(text, whole=False) is not NONE
+        folded = "" if is_number else spellings.fold_word(text)
+        found = exact.get(text.strip()) or (worded.get(folded, []) if folded else [])
         if len(found) == 1:
             yield EditRules.OPTION_SPELLING, found[0]
         if found or text[:1] not in ('"', "'") or text[-1:] != text[:1] or len(text) <= 2:

@@ -42,9 +42,15 @@ def from_errors(schema: Compiled, value: Json) -> tuple[Violation, ...]:
     return tuple(violation for _, violation in located_errors(schema, value))
 
 
-def located_errors(schema: Compiled, value: Json) -> tuple[Located, ...]:
-    """The violations of :func:`from_errors`, each with the keys that lead to its place."""
+def located_errors(
+    schema: Compiled, value: Json, unknown: Iterable[Pointer] = ()
+) -> tuple[Located, ...]:
+    """The violations of :func:`from_errors`, each with the keys that lead to its place. ``unknown``:
+    keys that are errors although the schema leaves them open.
+    """
     found = list(islice(_iter_violations(schema.root, value, ()), _MOST))
+    keys = (key for key, *inner in unknown if not inner)
+    found += [_report_unknown_key(str(key), (), schema.root.schema, value) for key in keys]
     if not found and not schema.accepts(value):
         message = "the arguments hold what JSON cannot say"
         found.append(((), Violation("schema", message, "", "", None, None)))

@@ -208,6 +208,23 @@ async def test_a_call_that_cannot_be_repaired_is_left_out() -> None:
     assert [s.tool for s in done.skips if s.refused] == ["tag"]
 
 
+async def test_a_write_with_an_argument_that_its_tool_lacks_is_asked_about_once_more() -> None:
+    tool = FakeTool("delete", {"path": TEXT}, effects=WRITE, output="ok")
+    said = {"statements": [{"text": "Done.", "results": []}], "missing": []}
+    first = [call("delete", path="alpha", dry_run=True)]
+    model = ScriptedModel({"bind": [{"calls": first}], "repair": {"path": "alpha"}, "*": said})
+    options: dict[str, Any] = {"model": model, "safety": Safety(allow=["*"])}
+    setup = Orchestrator([fake_source(tool)], planner=OneLayer(), **options)
+    await setup.run("Delete alpha.")
+    (question,) = (r for r in model.requests if r.purpose == "repair")
+    assert "Unknown key 'dry_run'. Known keys: 'path'." in question.messages[-1].content
+    assert tool.calls == [{"path": "alpha"}], "the model has said what it means"
+    none = FakeTool("delete", {"path": TEXT}, effects=WRITE, output="ok")
+    done = await run([none], first, limits=Limits(repairs=0), safety=Safety(allow=["*"]))
+    assert none.calls == []
+    assert [s.tool for s in done.skips if s.refused] == ["delete"]
+
+
 @pytest.mark.parametrize("returned", [None, "", []])
 async def test_a_write_that_returns_nothing_is_told_as_done(returned: Any) -> None:
     tool = FakeTool("notify", {"to": TEXT}, output=returned, effects=WRITE)

@@ -125,6 +125,15 @@ def test_a_write_is_not_sent_with_a_guess_of_what_it_is_about(
     assert next(iter({*arguments} - {"city"})) in written.message
 
 
+def test_an_argument_that_says_nothing_refuses_no_write() -> None:
+    offer = catalog(tool("forecast", CLOSED)).find("weather__forecast")
+    assert offer is not None
+    call = ToolCall("1", offer.exposed, {"city": "Oslo", "note": None, "days": "2"})
+    checked = check_call(Gate([offer.tool]), offer.tool, call, may_write=True)
+    assert isinstance(checked, CheckedCall)
+    assert checked.arguments == {"city": "Oslo", "days": 2}
+
+
 def test_a_number_that_languages_read_differently_is_no_number_of_a_write() -> None:
     schema = {
         "type": "object",
@@ -133,6 +142,7 @@ def test_a_number_that_languages_read_differently_is_no_number_of_a_write() -> N
     (offer,) = catalog(tool("pay", schema))
     sent: dict[tuple[str, str], int | None] = {
         ("sum", "1,000"): None,
+        ("sum", "1.000"): None,
         ("sum", "1,234,567"): 1_234_567,
         ("sum", "3"): 3,
         ("count", "1,000"): 1_000,

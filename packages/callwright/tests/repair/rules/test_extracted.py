@@ -116,6 +116,14 @@ def test_a_leftover_was_said_for_no_parameter(kind: str, leftover: bool) -> None
     assert Candidate("Oslo", kind).is_leftover is leftover
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_named"),
+    [("labelled", True), ("after_label", True), ("option", True), ("identified", False)],
+)
+def test_a_value_is_named_where_its_parameter_is_said(kind: str, is_named: bool) -> None:
+    assert Candidate("Oslo", kind).is_named is is_named
+
+
 def test_an_array_that_another_argument_holds_is_spoken_for() -> None:
     array: dict[str, object] = {"type": "array"}
     assert said("compare [1, 2] with [3, 4]", "second", array, ([1, 2],)) == [3, 4]

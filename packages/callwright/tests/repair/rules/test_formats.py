@@ -34,6 +34,18 @@ def test_what_was_said_is_no_slip() -> None:
     assert formats.match_option("openai", ["openapi", "graphql"], slips=False) is NONE
 
 
+def test_words_beside_an_option_are_only_those_that_are_known() -> None:
+    assert formats.match_option("all except admins", ["all", "none"], about="group") is NONE
+    assert formats.match_option("Economy class", ["Economy"], about="travel_class") == "Economy"
+    assert formats.match_option("Economy class", ["Economy"], about="seat") is NONE
+
+
+def test_a_number_that_is_read_in_two_ways_has_no_unit_where_it_must_be_sure() -> None:
+    assert formats.strip_unit("1,000 km", NUMBER, "km", "") == 1000
+    assert formats.strip_unit("1,000 km", NUMBER, "km", "", sure=True) is NONE
+    assert formats.strip_unit("1,000 km", frozenset({"integer"}), "km", "", sure=True) == 1000
+
+
 @pytest.mark.parametrize(
     ("value", "key", "about", "number"),
     [

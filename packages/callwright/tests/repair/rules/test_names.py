@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from callwright.language.tokens import squash_name, squash_text
-from callwright.nouns.types import READ, Tool
+from callwright.nouns.types import READ, WRITE, Tool
 from callwright.repair.rules import names
 
 
@@ -42,6 +42,50 @@ def test_a_prefix_more_or_less_is_the_same_tool(name: str, tool: str) -> None:
 
 def test_a_lost_verb_may_be_another_tool() -> None:
     assert meant("user_account", "delete_user_account") == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("undo_delete_file", "delete_file"),
+        ("preview_delete_file", "delete_file"),
+        ("simulate_payment", "payment"),
+        ("delete_product", "delete_project"),
+        ("reactivate_user", "deactivate_user"),
+    ],
+)
+def test_a_write_is_not_called_under_the_name_of_another_tool(name: str, tool: str) -> None:
+    found, _ = names.match_name(name, {}, [Tool(tool, effects=WRITE)])
+    assert found is None
+
+
+@pytest.mark.parametrize(
+    "name", ["functions.payment", "bank__payment", "my_payment", "payment_v2", "payment_tool"]
+)
+def test_a_namespace_before_the_name_of_a_write_is_none_of_its_words(name: str) -> None:
+    found, _ = names.match_name(name, {}, [Tool("payment", effects=WRITE)])
+    assert found is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments", "tools"),
+    [
+        ("Delete contract 5", {}, []),
+        ("", {"contract_id": "5"}, []),
+        ("", {}, [Tool("show_contract", effects=READ)]),
+    ],
+)
+def test_a_word_that_others_say_too_is_no_slip_of_the_name_of_a_write(
+    query: str, arguments: dict[str, str], tools: list[Tool]
+) -> None:
+    for effects, is_found in ((WRITE, False), (READ, True)):
+        offered = [Tool("delete_contact", effects=effects), *tools]
+        found, _ = names.match_name("delete_contract", arguments, offered, query)
+        assert (found is not None) is is_found
+    found, _ = names.match_name(
+        "delete_contrct", arguments, [Tool("delete_contract", effects=WRITE)]
+    )
+    assert found is not None
 
 
 def test_two_tools_that_fit_are_none() -> None:

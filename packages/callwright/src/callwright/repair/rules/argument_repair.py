@@ -27,6 +27,7 @@ from callwright.repair.rules import (
 )
 from callwright.repair.rules.extracted_siblings import list_partner_values
 from callwright.repair.rules.reply_context import ReplyContext
+from callwright.repair.rules.sure_repairs import are_sure, says_of_what
 from callwright.schema import keys
 from callwright.schema.coerce import coerce_value, get_types
 from callwright.schema.compiled import Compiled, compiled_for
@@ -65,6 +66,7 @@ class ArgumentRepair:
         self.situation = context.situation
         self.tool = context.situation.by_name[draft.call.tool]
         self.arguments = draft.arguments
+        self.writes = self.tool.effects.declares_write
         self.referring = context.referring(draft)
         self.change = Change()
         self._looked_up: dict[str, tuple[JsonObject, extracted.Candidate | None]] = {}
@@ -228,7 +230,7 @@ class ArgumentRepair:
                 None,
                 f"'{key}' held {to_canonical_json(value)[:80]}; it has its default now",
             )
-        elif not self.needs(key):
+        elif not self.needs(key) and (not self.writes or self._is_said_null(key)):
             self._drop(key, rule, NO_VALUE)
             self._abstain(
                 key,
@@ -268,10 +270,14 @@ class ArgumentRepair:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
         value, edits = coerce_value(self.arguments, schema)
-        value, renames = keys.rename_keys(value, schema.root)
+        if not are_sure(edits, self.tool):
+            value, edits = self.arguments, ()
+        renamed, renames = keys.rename_keys(value, schema.root)
         more: tuple[ValueEdit, ...] = ()
-        if renames:
-            value, more = coerce_value(value, schema)
+        if not are_sure(renames, self.tool):
+            renames = ()
+        elif renames:
+            value, more = coerce_value(renamed, schema)
         if edits or renames or more:
             self.arguments = value
             self.change.list_values(self.draft.id, (*edits, *renames, *more))
@@ -282,7 +288,8 @@ class ArgumentRepair:
         sure, unsure = parameters.pair_keys(self.arguments, schema.root)
         least = self.situation.settings.least
         for pair in sure:
-            if pair.confidence < least:
+            given = ValueEdit((), pair.given, pair.wanted, EditRules.RENAME_KEY)
+            if pair.confidence < least or not are_sure([given], self.tool):
                 self._abstain(
                     pair.given,
                     pair.confidence,
@@ -314,11 +321,12 @@ class ArgumentRepair:
                     and isinstance(value, str)
                     and self.situation.sources.holds(value)
                 )
-                found = formats.match_option(value, part["enum"], slips=not said)
+                about = f"{key} {part.get('description') or ''}" if self.writes else None
+                slips = not said and not self.writes
+                found = formats.match_option(value, part["enum"], slips=slips, about=about)
             else:
-                found = formats.strip_unit(
-                    value, get_types(part), key, str(part.get("description") or "")
-                )
+                about = str(part.get("description") or "")
+                found = formats.strip_unit(value, get_types(part), key, about, sure=self.writes)
                 rule = formats.UNIT
                 if found is NONE:
                     found, rule = formats.decimal_comma(value, get_types(part)), formats.COMMA
@@ -471,8 +479,7 @@ class ArgumentRepair:
         spelled = formats.convert_to_documented(found.value, part)
         found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
-        effects = self.tool.effects
-        is_guess = found.is_leftover and effects.declares_write
+        is_guess = self.writes and not (found.is_named and says_of_what(key))
         if is_guess or sure < self.situation.settings.least:
             said = f"'{key}' may be {to_canonical_json(found.value)[:80]}, the only such value that was said"
             self._abstain(key, sure, found.value, said)

@@ -80,6 +80,13 @@ class Candidate:
         return CONFIDENCE[self.kind][0 if alone else 1]
 
     @property
+    def is_named(self) -> bool:
+        """True if the parameter's name stands beside the value, or the value is one of its options:
+        any other is only the one of its format, and may be another thing's.
+        """
+        return "label" in self.kind or self.kind in ("option", "counted", "by_name")
+
+    @property
     def is_leftover(self) -> bool:
         """True if the value is only what nothing else takes: said, but for no parameter."""
         return self.kind.startswith("only_") or self.kind in ("named", "money")

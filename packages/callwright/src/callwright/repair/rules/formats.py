@@ -21,6 +21,7 @@ from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Json
 from callwright.nouns.wire_names import EditRules
+from callwright.repair.rules.sure_repairs import reads_two_ways
 from callwright.schema.value_spellings import NONE, calendar_day, fold_word
 
 OPTION, UNIT, FORMAT, SAID = (
@@ -34,6 +35,7 @@ CONFIDENCE = {
     rule: threshold("callwright.repair", f"formats.{rule}")
     for rule in (OPTION, UNIT, FORMAT, SAID, COMMA)
 }
+_NEUTRAL = ENGLISH.words("keys.neutral")
 _SYNONYMS = tuple(frozenset(row.split()) for row in ENGLISH.listed("options.alike"))
 _MEASURED = re.compile(
     r"[$€£¥]?\s*([-−+]?\d+(?:,\d{3})*(?:\.\d+)?)\s*([°%]?[A-Za-z/²³^0-9]{0,16}(?: [a-z]{1,12})?)\Z"
@@ -66,32 +68,40 @@ def list_synonyms(text: str) -> frozenset[str]:
     return frozenset().union(*(row for row in _SYNONYMS if said in row)) - {said}
 
 
-def match_option(value: Json, options: list[Json], *, slips: bool = True) -> Json:
+def match_option(
+    value: Json, options: list[Json], *, slips: bool = True, about: str | None = None
+) -> Json:
     """The one option that a text means by another word, with more words, or with a slip; NONE for
     none or several.
 
-    ``slips=False``: the text was said in these words, so it is no typing slip."""
+    ``slips=False``: the text was said in these words, so it is no typing slip. ``about``: the text
+    whose words may be the only ones beside the option's, with those that say nothing.
+    """
     if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
         return NONE
     texts = [o for o in options if isinstance(o, str) and o.strip()]
     for alike in (_same_meaning, _more_words, *((_is_typing_slip,) if slips else ())):
         hits = [o for o in texts if alike(value, o)]
-        if len(hits) == 1:
+        if len(hits) == 1 and (alike is not _more_words or _adds_nothing(value, hits[0], about)):
             return hits[0]
         if hits:
             return NONE
     return NONE
 
 
-def strip_unit(value: Json, types: frozenset[str], key: str, about: str) -> Json:
+def strip_unit(
+    value: Json, types: frozenset[str], key: str, about: str, *, sure: bool = False
+) -> Json:
     """The number of a text like "5 km" where a number is wanted and the unit is the parameter's
-    own; else NONE.
+    own; else NONE. ``sure``: only where all languages read the number alike.
 
     A unit that neither the key nor the description names could need converting: nothing is done.
     "%" never is.
     """
     found = _MEASURED.match(_trim_number_text(value))
     if not found or not types & {"integer", "number"} or "string" in types:
+        return NONE
+    if sure and reads_two_ways(found[1], is_whole="number" not in types):
         return NONE
     unit = found[2].strip().lower()
     if unit.startswith("%"):
@@ -200,6 +210,11 @@ def _more_words(value: str, offered: str) -> bool:
         and len("".join(wanted)) > 2
         and _is_subsequence(wanted, given)
     )
+
+
+def _adds_nothing(value: str, offered: str, about: str | None) -> bool:
+    more = {*split_words(value)} - {*split_words(offered)}
+    return about is None or more <= _NEUTRAL | {*split_words(about)}
 
 
 def _is_subsequence(inner: tuple[str, ...], outer: tuple[str, ...]) -> bool:

@@ -19,6 +19,7 @@ from callwright.repair.pipeline import order_rules
 from callwright.repair.provenance.grounding import ground_arguments
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.rule import Need, Rule, call_rule
+from callwright.repair.rules.sure_repairs import are_sure, find_lost_keys
 from callwright.schema import keys
 from callwright.schema.coerce import coerce_value
 from callwright.schema.compiled import Compiled, compiled_for
@@ -59,6 +60,10 @@ class SchemaContext:
         if self.declared is not None and not arguments.keys() <= self.declared:
             return False
         return self.schema.accepts(arguments)
+
+    def find_lost_keys(self, arguments: JsonObject) -> list[ValueEdit]:
+        """The unknown keys that are not dropped, because a write may do something else then."""
+        return find_lost_keys(arguments, self.schema.root, self.tool)
 
     def is_right(self, draft: Draft) -> bool:
         """Return True if a draft's arguments are right as they stand."""
@@ -113,7 +118,7 @@ def read_arguments(draft: Draft, _: object) -> Change | None:
 def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
     """Lossless conversions."""
     value, edits = coerce_value(draft.arguments, context.schema)
-    if not edits and value is draft.arguments:
+    if (not edits and value is draft.arguments) or not are_sure(edits, context.tool):
         return None
     if not isinstance(value, dict):  # a schema that would have a list: arguments are an object
         return None
@@ -125,7 +130,7 @@ def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
 def rename_keys(draft: Draft, context: SchemaContext) -> Change | None:
     """Renames, then conversions of what was renamed."""
     value, renames = keys.rename_keys(draft.arguments, context.schema.root)
-    if not renames:
+    if not renames or not are_sure(renames, context.tool):
         return None
     value, edits = coerce_value(value, context.schema)
     if not isinstance(value, dict):
@@ -136,9 +141,11 @@ def rename_keys(draft: Draft, context: SchemaContext) -> Change | None:
 
 
 def drop_unknown_keys(draft: Draft, context: SchemaContext) -> Change | None:
-    """Keys that the tool does not know are left out, if the call is right then."""
+    """Keys that the tool does not know are left out, if the call is right then, and if a write does
+    not lose what they say.
+    """
     kept, edits = keys.drop_keys(draft.arguments, context.schema.root)
-    if not context.accepts(kept):
+    if not context.accepts(kept) or context.find_lost_keys(draft.arguments):
         return None
     change = set_arguments(draft, kept)
     change.list_values(draft.id, edits)

@@ -21,6 +21,7 @@ from callwright.nouns.memo import cache_by_text
 from callwright.nouns.thresholds import threshold, threshold_group
 from callwright.nouns.types import JsonObject, Tool
 from callwright.nouns.wire_names import EditRule, EditRules
+from callwright.repair.rules.sure_repairs import is_same_word
 
 _KIND_OF = {word: kind for kind, listed in VERBS.items() for word in listed}
 _WRAPPERS = ENGLISH.words("calls.wrappers")
@@ -74,9 +75,35 @@ def match_name(
         if hits:
             return None, Match(hits[0], rule, 1 / len(hits))
     hit = _find_slipped_name(name, tools)
-    if hit is not None:
+    if hit is not None and not (_acts(hit) and _is_other_word(name, arguments, hit, tools, query)):
         return Match(hit, SLIP, CONFIDENCE[SLIP]), None
     return _match_by_meaning(name, arguments, tools, query)
+
+
+def _acts(tool: Tool) -> bool:
+    """Return True if a tool is declared to write, or may write and has a verb that changes things:
+    a call of another name is then given to it only where nothing else can be meant.
+    """
+    return tool.effects.declares_write or bool(_strong_verbs(tool))
+
+
+def _strong_verbs(tool: Tool) -> list[str]:
+    verbs = split_identifier(tool.name) if tool.effects.may_write else ()
+    return [w for w in verbs if _KIND_OF.get(w) in ("remove", "act", "change")]
+
+
+def _is_other_word(
+    name: str, arguments: JsonObject | str, tool: Tool, tools: Sequence[Tool], query: str
+) -> bool:
+    """Return True if a word of the name is no slip of the tool's: it is more than a letter away, or
+    the request, the call's keys or the tools say it too.
+    """
+    own = split_words(tool.name)
+    more = {w for w in split_words(name) if not any(is_same_word(w, x) for x in own)}
+    keys = arguments if isinstance(arguments, dict) else ()
+    told = (f"{one.name} {one.description} {' '.join(one.properties)}" for one in tools)
+    said = {*split_words(" ".join((query, *keys, *told)))}
+    return bool(more & said) or any(min(OSA.distance(w, x) for x in own) > 1 for w in more)
 
 
 def _match_by_meaning(
@@ -113,7 +140,8 @@ def _is_prefixed(name: str, tool: Tool) -> bool:
     if not given or not own or given == own:
         return False
     if len(given) > len(own):  # functions.get_weather, get_weather_tool, weather.get_weather
-        return _is_harmless_extra(given, own)
+        is_strict = _acts(tool) and not _cut_at_separator(tool.name, name)
+        return _is_harmless_extra(given, own, is_strict)
     lost = own[: len(own) - len(given)]
     if (
         own[len(lost) :] == given and len("".join(given)) >= 4
@@ -149,22 +177,25 @@ def _is_harmless(tool: Tool, query: str) -> bool:
     """A verb that takes away is only supplied to tools that read, or where the request says it; one
     that acts or changes also where the request has another verb of its kind.
     """
-    verbs = [w for w in split_identifier(tool.name) if w in _KIND_OF]
-    strong = [w for w in verbs if _KIND_OF[w] in ("remove", "act", "change")]
-    if not strong or not tool.effects.may_write:
+    strong = _strong_verbs(tool)
+    if not strong:
         return True
     asked = set(split_words(query.lower())) | set(split_identifier(query.lower()))
     kinds = {_KIND_OF[w] for w in asked if w in _KIND_OF}
     return all(w in asked or (_KIND_OF[w] != "remove" and _KIND_OF[w] in kinds) for w in strong)
 
 
-def _is_harmless_extra(given: tuple[str, ...], own: tuple[str, ...]) -> bool:
+def _is_harmless_extra(given: tuple[str, ...], own: tuple[str, ...], is_strict: bool) -> bool:
+    """Return True if the words around a tool's name say nothing of what it does. ``is_strict``:
+    before it only those that never do, and no namespace: ``undo_delete_file`` is another tool.
+    """
     for at in range(len(given) - len(own) + 1):
         if given[at : at + len(own)] == own:
             before, after = given[:at], given[at + len(own) :]
             nothing_after = all(w in _WRAPPERS or w.isdigit() for w in after)
             versions = [w for w in after if w.isdigit()]
             plain_before = not any(w in _KIND_OF and w not in own for w in before)
+            plain_before = _WRAPPERS.issuperset(before) if is_strict else plain_before
             return nothing_after and plain_before and (not versions or "v" in after)
     return False
 
@@ -208,6 +239,8 @@ def slip_of_words(given: Sequence[str], own: Sequence[str]) -> bool:
         if a != b and ((a in _KIND_OF and b in _KIND_OF) or frozenset((a, b)) in _OPPOSITES):
             return False
         if a != b and (a.endswith(b) or b.endswith(a)) and {a[:2], b[:2]} & _NEGATING:
+            return False
+        if a != b and a[2:] == b[2:] and {a[:2], b[:2]} <= _NEGATING:
             return False
         if a != b and min(len(a), len(b)) < 4 and OSA.distance(a, b) > 1:
             return False

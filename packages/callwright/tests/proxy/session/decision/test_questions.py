@@ -42,6 +42,23 @@ def order(quantity: int) -> ToolCall:
     return ToolCall("", "create_order", {"part": "D-415", "quantity": quantity})
 
 
+def test_a_write_with_an_argument_that_its_tool_lacks_is_asked_about() -> None:
+    tools = [{"type": "function", "function": ORDER}]
+    arguments = {"part": "D-415", "quantity": 4, "dry_run": True}
+    rehearsal = Found(ToolCall("c1", "create_order", arguments), 0)
+    messages = [{"role": "user", "content": "Please order 4 of D-415."}]
+    given = context(1, tools=tools, messages=messages)
+    meant = json.dumps({"tool_calls": [{"name": "create_order", "arguments": order(4).arguments}]})
+    made, asked = settled([rehearsal], given, Reply(meant))
+    assert (asked, [c.call.arguments for c in made.calls]) == (1, [order(4).arguments])
+    given = context(0, tools=tools, messages=messages)
+    made, _ = settled([rehearsal], given)
+    assert [c.call.arguments for c in made.calls] == [arguments], "the client's own check says so"
+    assert [v.message for v in made.violations] == [
+        "Unknown key 'dry_run'. Known keys: 'part', 'quantity'."
+    ]
+
+
 def test_a_number_in_words_is_asked_about_by_schema() -> None:
     tools = [{"type": "function", "function": ORDER}]
     given = weak("Please order four dozen of D-415 for us.", tools=tools)
