@@ -121,6 +121,8 @@ def test_other_texts_may_ask_for_a_deed(text: str) -> None:
         ("¿Qué dices si reservamos?", False),
         ("¿A qué hora me puedes llamar?", False),
         ("¿Qué lámparas están encendidas y puedes apagarlas?", False),
+        ("¿Qué tal el viernes?", False),
+        ("Was ist mit Freitag?", False),
         ("什么时候能订？", False),
         ("订个桌子怎么样？", False),
         ("为什么还没付水费？", False),

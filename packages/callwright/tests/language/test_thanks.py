@@ -23,6 +23,8 @@ THANKS = [
     "Thanks, that’s all. Have a nice day!",
     "No worries, thanks.",
     "Danke, einen schönen Tag noch",
+    "Alles klar, danke",
+    "حسنا شكرا",
     "Danke, das ging ja schnell! Bis bald.",
     "Gracias, que tengas un buen día",
     "¡Qué rápido! Muchas gracias, eso es todo.",
