@@ -255,6 +255,13 @@ def test_a_path_where_the_content_is_wanted_is_named(
     assert f"callwright {command} - --tools SOURCE < " in said
 
 
+def test_an_empty_request_is_asked_of_no_model(
+    tools: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, said = refused(capsys, monkeypatch, "run", " ", "--tools", str(tools), "--model", "local")
+    assert (code, "run needs a request" in said) == (1, True)
+
+
 @pytest.mark.parametrize("command", ["plan", "retrieve"])
 def test_lines_without_jsonl_are_no_request(
     command: str,

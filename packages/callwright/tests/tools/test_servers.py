@@ -70,6 +70,7 @@ def test_secrets_appear_in_no_message() -> None:
     [
         ("npx server", "is not an object"),
         ({}, "either a command or a url"),
+        ({"openapi": "x.yaml"}, "'s' is a document or module, which only the gateway reads"),
         ({"command": "x", "url": "https://e.org"}, "either a command or a url"),
         ({"command": "x", "args": "-y server"}, "args must be a list"),
         ({"command": "x", "env": ["A=1"]}, "env must be an object"),

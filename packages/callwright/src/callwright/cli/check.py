@@ -6,7 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from callwright.cli.opened import load_tools
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
+from callwright.cli.terminal.jsonl import (
+    BadLine,
+    answer_stream,
+    open_lines,
+    print_json,
+    refuse_path,
+)
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, to_json
@@ -55,9 +61,7 @@ def check_one(text: str | None, sources: Sequence[str]) -> int:
         answer = check_row(row, {t.name: t for t in load_tools(sources)}, {})
     except BadLine as exc:
         raise ConfigError(str(exc)) from None
-    import orjson
-
-    print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+    print_json(answer)
     return 0 if answer["accepted"] else 1
 
 

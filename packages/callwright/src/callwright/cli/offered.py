@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from callwright.cli.opened import open_sources
 from callwright.cli.terminal.console import format_count, print_table, shorten_text
+from callwright.cli.terminal.jsonl import print_json
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import Effects, Tool
@@ -25,13 +26,7 @@ async def _print_tools(sources: Sequence[str], as_json: bool) -> None:
             said = "; ".join(one_line(problem) for problem in catalog.problems[:3])
             raise CatalogError("the sources offer no tool", hint=said or "do they hold any?")
         if as_json:
-            import orjson
-
-            print(
-                orjson.dumps(
-                    [tool_to_openai(t) for t in catalog.tools], option=orjson.OPT_INDENT_2
-                ).decode()
-            )
+            print_json([tool_to_openai(tool) for tool in catalog.tools])
         else:
             _print_tool_table(catalog)
 

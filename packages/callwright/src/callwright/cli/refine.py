@@ -10,7 +10,13 @@ from typing import Any
 
 from callwright.cli.opened import load_tools
 from callwright.cli.refiner import BlockingRefiner, RefinerSetup, list_warnings
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
+from callwright.cli.terminal.jsonl import (
+    BadLine,
+    answer_stream,
+    open_lines,
+    print_json,
+    refuse_path,
+)
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import JsonObject, Message, ToolCall, to_json
@@ -73,9 +79,7 @@ def refine_one(text: str | None, sources: Sequence[str], query: str, pipeline: P
             answer = refined(row)
         except BadLine as error:
             raise ConfigError(str(error)) from None
-    import orjson
-
-    print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+    print_json(answer)
     return 1 if answer["violations"] else 0
 
 

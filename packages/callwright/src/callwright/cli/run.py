@@ -31,6 +31,7 @@ from callwright.cli.settings.trials import TrialOptions
 from callwright.cli.terminal.answer import AnswerPrinter
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.console import format_count
+from callwright.cli.terminal.jsonl import print_json
 from callwright.cli.terminal.live import Live
 from callwright.cli.terminal.log_lines import LogLines
 from callwright.cli.view import write_html
@@ -127,6 +128,8 @@ def run_query(request: RunRequest, shown: ShownOptions) -> int:
     """Run, print the answer (or the whole run as JSON) on stdout, progress on stderr. 0 unless
     nothing was found.
     """
+    if not request.query.strip() and request.plan is None:
+        raise ConfigError("run needs a request", hint='callwright run "…" --tools SOURCE')
     planner = prepare_request(request, "run")
     with ExitStack() as stack:
         live = _choose_live(shown)
@@ -319,9 +322,7 @@ def print_run(run: Run, as_json: bool, *, is_told: bool = False, is_logged: bool
     ``is_told``: the answer's text stands there already.
     """
     if as_json:
-        import orjson
-
-        print(orjson.dumps(run.to_dict(), option=orjson.OPT_INDENT_2, default=sorted).decode())
+        print_json(run.to_dict())
         return
     text = () if is_told else (run.answer.text,)
     for line in (*text, *(f"Corrected: {one}" for one in run.answer.corrections)):

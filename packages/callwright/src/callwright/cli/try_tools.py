@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from callwright.agent.probing import ProbingContext, Ranked, TrialPolicy, Trials, try_tools
 from callwright.cli.opened import open_sources
 from callwright.cli.terminal.console import print_table
+from callwright.cli.terminal.jsonl import print_json
 from callwright.models import open_model
 from callwright.models.encoders import open_encoder
 from callwright.nouns.control_characters import one_line
@@ -54,10 +55,7 @@ def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> in
         )
     made = asyncio.run(_probe_tools(wanted, evidence))
     if as_json:
-        import orjson
-
-        told = {"query": wanted.query, **made.to_dict()}
-        print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
+        print_json({"query": wanted.query, **made.to_dict()})
     else:
         _print_trials(made, wanted.policy.k)
     for problem in made.problems:

@@ -118,6 +118,12 @@ def _parse_server(name: str, raw: Any, folder: Path | None, environ: Mapping[str
         )
     url = str(said.get("url") or said.get("serverUrl") or "")
     command = str(said.get("command") or "")
+    place = said.get("openapi") or said.get("python")
+    if place and not url and not command:
+        raise CatalogError(
+            f"mcpServers {name!r} is a document or module, which only the gateway reads here",
+            hint=f"name it itself: --tools {place}",
+        )
     if bool(url) == bool(command):
         raise CatalogError(f"mcpServers {name!r} needs either a command or a url", hint=HINT)
     return Server(

@@ -11,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.cli.terminal.jsonl import BadLine, answer_stream, open_lines, refuse_path
+from callwright.cli.terminal.jsonl import (
+    BadLine,
+    answer_stream,
+    open_lines,
+    print_json,
+    refuse_path,
+)
 from callwright.nouns.errors import CatalogError, ConfigError
 
 
@@ -130,3 +136,14 @@ def test_a_path_in_place_of_a_content_is_refused_with_the_way_to_give_a_file(
 )
 def test_a_content_is_no_path(text: str) -> None:
     refuse_path(text, "refine", "REPLY is a reply")
+
+
+@pytest.mark.parametrize("value", [{"a": [1, "\u00fc"]}, {"big": 2**70}, {"half": "\ud800"}])
+def test_whatever_a_model_may_write_is_printed(
+    value: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before, a call with an integer beyond 64 bits ended check, refine and run in a traceback."""
+    print_json(value)
+    assert json.loads(capsys.readouterr().out) == value
+    print_json({"set": {3, 1}, "big": 2**70})
+    assert json.loads(capsys.readouterr().out) == {"set": [1, 3], "big": 2**70}

@@ -43,6 +43,31 @@ def test_the_stream_itself_is_there_for_what_is_ours() -> None:
         stream.write(b"")  # type: ignore[arg-type]
 
 
+def test_what_an_encoding_cannot_say_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, a reply in Chinese ended a command whose output went into a pipe of Windows."""
+    inner = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(inner, encoding="cp1252"))
+    guard_streams()
+    sys.stdout.write("Z\u00fcrich \u2713 \udcff")
+    sys.stdout.flush()
+    assert inner.getvalue().splitlines() == [b"Z\xfcrich \\u2713 \\udcff"]
+
+
+def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    guard_streams()
+    with sys.stdin as stdin:
+        assert stdin.read() == ""
+        assert not stdin.isatty()
+
+
+def test_what_is_written_to_a_closed_output_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    guard_streams()
+    sys.stdout.write("x")
+    assert not sys.stdout.isatty()
+
+
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which everything a command may read speaks to the terminal."""

@@ -4,6 +4,7 @@ processed. A single input that is the path of a file is refused.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.control_characters import escape_controls
@@ -144,6 +145,18 @@ def _parse_object(line: bytes) -> JsonObject:
 def _build_error(number: int, row: Json, message: str) -> JsonObject:
     key = row.get("id") if isinstance(row, dict) else None
     return {"id": key, "error": {"line": number, "message": message}}
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON; sets are sorted. Integers beyond 64 bits and lone surrogates,
+    which a model may write, are printed too.
+    """
+    import orjson
+
+    try:
+        print(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=sorted).decode())
+    except TypeError:
+        print(json.dumps(value, indent=2, default=sorted))
 
 
 def encode_line(value: JsonObject) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from io import BytesIO, TextIOWrapper
 from typing import Any, TextIO, cast
 
 from callwright.nouns.control_characters import escape_controls
@@ -40,11 +41,15 @@ class GuardedStream:
 
 def guard_streams() -> None:
     """Have standard output and standard error guarded, for the rest of the process or until they
-    are replaced.
+    are replaced. What their encoding cannot say is escaped; a closed standard input is empty,
+    and what is written to a closed output is lost.
     """
+    sys.stdin = sys.stdin or TextIOWrapper(BytesIO())
     for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is not None and not isinstance(stream, GuardedStream):
+        stream = getattr(sys, name) or TextIOWrapper(BytesIO(), encoding="utf-8")
+        if not isinstance(stream, GuardedStream):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
             setattr(sys, name, cast(TextIO, GuardedStream(stream)))
 
 
