@@ -104,6 +104,7 @@ def test_one_call_stays_one_call() -> None:
     assert isinstance(checked, Refusal)
 
 
+@pytest.mark.parametrize("said", [{}, {"annotations": {"readOnlyHint": False}}])
 @pytest.mark.parametrize(
     ("arguments", "reads"),
     [
@@ -112,9 +113,9 @@ def test_one_call_stays_one_call() -> None:
     ],
 )
 def test_a_write_is_not_sent_with_a_guess_of_what_it_is_about(
-    arguments: dict[str, Any], reads: dict[str, Any]
+    arguments: dict[str, Any], reads: dict[str, Any], said: dict[str, Any]
 ) -> None:
-    offer = catalog(tool("forecast", CLOSED)).find("weather__forecast")
+    offer = catalog(tool("forecast", CLOSED, **said)).find("weather__forecast")
     assert offer is not None
     gate, call = Gate([offer.tool]), ToolCall("1", offer.exposed, arguments)
     read = check_call(gate, offer.tool, call)

@@ -18,7 +18,8 @@ NUMBER: dict[str, Any] = {"type": "number"}
 def build(
     name: str, properties: dict[str, Any], effects: Effects = WRITE, *, closed: bool = False
 ) -> Tool:
-    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    schema |= {"required": [*properties]}
     schema |= {"additionalProperties": False} if closed else {}
     return Tool(name, "", schema, effects=effects)
 

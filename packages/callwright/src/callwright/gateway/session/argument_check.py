@@ -35,7 +35,8 @@ def check_call(
     judged = replace(tool, effects=DESTRUCTIVE if may_write else READ)
     if isinstance(right, CheckedCall):
         return _rename_surplus(gate, judged, call, right)
-    return _repair(gate, judged, call) or gate.check(call)
+    made = _repair(gate, judged, call) or Gate([judged]).check(call)
+    return right if made.tool is judged and isinstance(made, CheckedCall) else made
 
 
 def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
@@ -43,6 +44,8 @@ def _repair(gate: Gate, tool: Tool, call: ToolCall) -> CheckedCall | None:
     repaired = drafts.calls
     if len(repaired) != 1 or repaired[0].tool != call.tool:
         return None
+    if isinstance(Gate([tool]).check(repaired[0]), Refusal):
+        return None  # whatever the gate would make of it for a tool of which less is known
     made = gate.judge(Draft(0, repaired[0]), edits=list_edits(drafts))
     return made if isinstance(made, CheckedCall) else None
 
@@ -51,12 +54,9 @@ def _rename_surplus(gate: Gate, tool: Tool, call: ToolCall, right: CheckedCall) 
     """A schema that is open takes any key. One that the tool does not know is left to its server,
     unless it is another spelling of one that the tool knows and the call lacks.
     """
-    for made in (gate.check(call), _repair(gate, tool, call)):
-        if not isinstance(made, CheckedCall) or not made.edits:
-            continue
-        if all(edit.rule in _RENAMING for edit in made.edits):
-            return made
-    return right
+    made = _repair(gate, tool, call)
+    is_renamed = made is not None and all(edit.rule in _RENAMING for edit in made.edits)
+    return made if made is not None and made.edits and is_renamed else right
 
 
 def list_edits(drafts: Drafts) -> tuple[Edit, ...]:
