@@ -174,11 +174,11 @@ def explain_hidden(server: str, tool: str, allow: Sequence[str], deny: Sequence[
     return ""
 
 
-def list_idle(settings: Mapping[str, Sequence[str]], names: Collection[str]) -> Iterator[str]:
-    """The patterns of these settings that fit none of a server's tools, as sentences: their words
+def list_idle(lists: Mapping[str, Sequence[str]], names: Collection[str]) -> Iterator[str]:
+    """The patterns of these lists that fit none of a server's tools, as sentences: their words
     are likely misspelled.
     """
-    for key, patterns in settings.items():
+    for key, patterns in lists.items():
         for pattern in patterns:
             if not any(fnmatchcase(name, pattern) for name in names):
                 yield f'"{key}" names {pattern[:80]!r}, and the server has no such tool'
