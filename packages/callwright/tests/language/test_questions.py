@@ -176,4 +176,5 @@ def test_questions_for_something_that_is_to_be_told_can_be_removed(text: str, le
 @pytest.mark.parametrize("text", ["Thanks! Could you send it?", "¡Hola! ¿Puedes enviarlo?"])
 def test_a_greeting_or_thanks_beside_a_question_asks_for_nothing(text: str) -> None:
     assert asks_only(text)
+    assert asks_only("Hello, how are you?")
     assert not asks_only("Thanks!")

@@ -54,8 +54,9 @@ def asks_only(text: str) -> bool:
 
 
 def _split_sentences(text: str) -> list[str]:
-    found = filter(None, map(str.strip, _SENTENCE.findall(text)))
-    return [one for one in found if not is_only_greeting(one) and not is_only_thanks(one)]
+    """The sentences of a text, without greetings and thanks where it has others."""
+    found = [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
+    return [one for one in found if not (is_only_greeting(one) or is_only_thanks(one))] or found
 
 
 def remove_question_words(text: str) -> str:
