@@ -20,7 +20,8 @@ from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
 
 Handler = Callable[[JsonObject], JsonObject]
-_FILE_NAME = re.compile(r"""[^\s{}\[\]()<>"'=]+\.(?:jsonl?|txt|ya?ml)""")
+_DOCUMENTS = (".json", ".jsonl", ".txt")
+_NO_NAME = re.compile(r"""[\s{}\[\]()<>"'=]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def refuse_path(text: str, command: str, wanted: str) -> None:
     hint = f"callwright {command} {lines if text.endswith('.jsonl') else content}"
     if is_file:
         raise ConfigError(f"{text} is a file, and {wanted}", hint=hint)
-    if _FILE_NAME.fullmatch(text):
+    if text.endswith(_DOCUMENTS) and not _NO_NAME.search(text):
         raise ConfigError(f"there is no file {text!r}", hint=f"{wanted}; for a file: {hint}")
 
 
