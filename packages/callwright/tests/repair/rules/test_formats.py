@@ -129,3 +129,10 @@ def test_a_number_that_is_said_in_two_languages_has_no_reading() -> None:
     types = frozenset({"number"})
     assert formats.parse_written_number("1.250", types, said) is NONE
     assert formats.parse_written_number("1.250", types | {"string"}, said[:1]) is NONE
+
+
+def test_a_number_that_says_the_same_in_its_language_is_read_where_it_must_be_sure() -> None:
+    said = ["Pay Ann 1.250 kroner for the car."]
+    assert formats.parse_written_number("1.250", NUMBER, said) is NONE
+    assert formats.parse_written_number("1.250", NUMBER, said, sure=True) == 1.25
+    assert formats.parse_written_number("1.250", NUMBER, [], sure=True) is NONE

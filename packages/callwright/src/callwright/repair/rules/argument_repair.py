@@ -262,7 +262,8 @@ class ArgumentRepair:
             is_place = not formats.COORDINATES.isdisjoint(split_words(key))
             if not isinstance(part, dict) or is_place or self._accepts(key, value):
                 continue
-            found = formats.parse_written_number(value, get_types(part), self.situation.asked)
+            said, types = self.situation.asked, get_types(part)
+            found = formats.parse_written_number(value, types, said, sure=self.writes)
             if found is not NONE and self._accepts(key, found):
                 self._edit(key, found, formats.SAID, formats.CONFIDENCE[formats.SAID])
 

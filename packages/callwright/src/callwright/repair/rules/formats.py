@@ -247,11 +247,13 @@ def decimal_comma(value: Json, types: frozenset[str]) -> Json:
     return float(f"{found[1]}{found[2]}.{found[3]}")
 
 
-def parse_written_number(value: Json, types: frozenset[str], said: Sequence[str]) -> Json:
+def parse_written_number(
+    value: Json, types: frozenset[str], said: Sequence[str], *, sure: bool = False
+) -> Json:
     """The number of a text with separators that stands in what was said, as the language of that
     writes numbers: "1.250" in German is no one and a quarter. NONE where it stands nowhere, where
-    the language is not known, where decimals are written with a point beside it, and where the
-    text says the same as it is.
+    the language is not known, where decimals are written with a point beside it, and, unless it
+    must be ``sure``, where the text says the same as it is.
     """
     text = _trim_number_text(value)
     if not types & {"integer", "number"} or "string" in types or not _SEPARATED.match(text):
@@ -263,7 +265,8 @@ def parse_written_number(value: Json, types: frozenset[str], said: Sequence[str]
     if written is None or any(map(_DECIMAL_POINT.search, told)):
         return NONE
     pointed = written.with_point(text)
-    if pointed == text.replace(",", "") or not _POINTED.match(pointed):
+    is_same = pointed == text.replace(",", "")
+    if (is_same and not sure) or not _POINTED.match(pointed):
         return NONE
     pointed = pointed.replace(",", "")
     return float(pointed) if "." in pointed else int(pointed)

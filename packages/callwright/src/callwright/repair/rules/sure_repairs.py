@@ -7,9 +7,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from callwright.dataflow.flow import STOP, split_words
 from callwright.language import ENGLISH
-from callwright.language.tokens import squash_name
+from callwright.language.tokens import split_identifier, squash_name
 from callwright.nouns.types import Json, JsonObject, Tool
 from callwright.nouns.wire_names import EditRules
 from callwright.schema.compiled import Node
@@ -66,6 +65,8 @@ def is_same_key(given: str, wanted: str, tool: Tool) -> bool:
     """
     if squash_name(given) and squash_name(given) == squash_name(wanted):
         return True
+    from callwright.dataflow.flow import STOP, split_words  # much that few calls need
+
     ours, theirs = split_words(given), split_words(wanted)
     more = {w for w in ours if not any(is_same_word(w, x) for x in theirs)}
     less = {x for x in theirs if not any(is_same_word(w, x) for w in ours)}
@@ -85,7 +86,7 @@ def is_same_key(given: str, wanted: str, tool: Tool) -> bool:
 
 def says_of_what(key: str) -> bool:
     """Return True if a key names a thing, and is no bare ``id`` or ``name``."""
-    return not _WEAK.issuperset(split_words(key))
+    return not _WEAK.issuperset(split_identifier(key))
 
 
 def is_same_word(one: str, other: str) -> bool:
