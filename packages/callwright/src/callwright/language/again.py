@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from callwright.language.detect import is_foreign, language_of
-from callwright.language.forbidding import split_clauses
 from callwright.language.pack import PACKS, pack
+from callwright.language.times import read_asked
 
 
 def asks_again(text: str) -> bool | None:
     """Return True if a text asks for something more than once, or once more, in a clause that does
-    not forbid it. None where it is in a language in which that cannot be read; a text of no known
-    language is read in all of them.
+    not forbid it. A rate is none: "twice a day". None where it is in a language in which that
+    cannot be read; a text of no known language is read in all of them.
     """
     code = language_of(text)
     packs = [pack(one) for one in ([code] if code else PACKS)]
-    asked = "\n".join(split_clauses(text).others)
+    asked = read_asked(text)
     said = [one.says("calls.again", asked) for one in packs if one is not None]
     if True in said:
         return True
