@@ -55,3 +55,22 @@ def test_what_is_no_object_is_a_violation(value: Json, kind: str) -> None:
     found = read_object(value)
     assert isinstance(found, Violation)
     assert found.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [
+        ("{'amount': 12.50,}", 12.5),
+        ("{'amount': 1_000,}", 1_000),
+        ("{'amount': +5, 'note': 'caf\\u00e9 2'}", 5),
+        ("Call 7: {'amount': 5} as of 2025", 5),
+        ("{'amount': 5 000}", None),
+        ("{'amount': 5 * 3}", None),
+        ("{'amount': 5+3}", None),
+        ("{'amount': 5, 'amount': 700}", None),
+    ],
+)
+def test_no_digit_of_broken_json_is_lost(text: str, amount: float | None) -> None:
+    found = read_object(text)
+    assert isinstance(found, Violation) == (amount is None)
+    assert isinstance(found, Violation) or found[0]["amount"] == amount
