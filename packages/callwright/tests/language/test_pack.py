@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from callwright.grounding.units import ALIASES
-from callwright.language.pack import PACKS, pack, pack_of, pack_or_english
+from callwright.language.pack import PACKS, Pack, pack, pack_of, pack_or_english
 from callwright.language.protocol import LanguagePack
 from callwright.language.quantities import UNITS
 
@@ -119,3 +119,8 @@ def test_a_pack_says_nothing_about_what_it_has_no_expression_for() -> None:
     assert ENGLISH.says("calls.written_out", "an example, please") is True
     assert GERMAN.says("calls.written_out", "wie spät ist es?") is False
     assert GERMAN.says("calls.of_tools", "welche Werkzeuge gibt es?") is None
+
+
+def test_a_text_stays_as_it_is_where_a_language_has_no_such_entry() -> None:
+    assert Pack("en").without("requests.granting", "don't worry, go") == " , go"
+    assert Pack("en").without("requests.none_such", "don't worry, go") == "don't worry, go"

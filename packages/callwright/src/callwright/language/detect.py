@@ -166,6 +166,8 @@ def _weigh_function_words() -> Mapping[str, Mapping[str, float]]:
     numbers = _list_languages_of_words("number_words")
     # a number word that is a function word of another language tells nothing: "to" is two in Danish
     languages |= {word: codes for word, codes in numbers.items() if word not in languages}
+    for word, codes in _list_languages_of_words("shared_words").items():
+        languages.setdefault(word, set()).update(codes)
     return {word: {code: 1 / len(codes) for code in codes} for word, codes in languages.items()}
 
 

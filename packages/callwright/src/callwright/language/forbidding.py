@@ -32,9 +32,9 @@ def split_clauses(text: str) -> Clauses:
     code = language_of(text)
     packs = [_PACKS[code]] if code in _PACKS else [*_PACKS.values()]
     for one in packs:
-        text = one.vocabulary.pattern("requests.granting").sub(" ", text)
+        text = one.without("requests.granting", text)
     parts = [part for part in _SIGNS.split(text) if part.strip()]
-    for one in packs:
+    for one in (one for one in packs if one.vocabulary.has("requests.turning")):
         turning = one.vocabulary.pattern("requests.turning")
         parts = [piece for part in parts for piece in _split_before(turning, part)]
     forbidden = [part for part in parts if any(_forbids(one, part) for one in packs)]

@@ -89,6 +89,11 @@ class Pack:
             return None
         return self.vocabulary.pattern(what).search(text) is not None
 
+    def without(self, what: str, text: str) -> str:
+        """The text with a blank for each match of an entry; as it is where there is no entry."""
+        has = self.vocabulary.has(what)
+        return self.vocabulary.pattern(what).sub(" ", text) if has else text
+
     def numbers(self, text: str) -> tuple[WrittenNumber, ...]:
         decimal, group = self._signs
         found = []

@@ -12,7 +12,8 @@ _PACKS = tuple(map(Pack, PACKS))
 _WORDS = frozenset(word for one in _PACKS for word in one.question_words)
 _ENGLISH_WORDS = frozenset(Pack("en").question_words)
 _UNPARTED = tuple(word for word in sorted(_WORDS, key=len)[::-1] if holds_unparted(word))
-_BEFORE = "|".join(p.vocabulary.expression("requests.before_questions") for p in _PACKS)
+_ENTRY = "requests.before_questions"
+_BEFORE = "|".join(p.vocabulary.expression(_ENTRY) for p in _PACKS if p.vocabulary.has(_ENTRY))
 _FIRST = re.compile(rf"\W*(?:(?:{_BEFORE})\s)?(?P<word>{'|'.join(_WORDS)})(?!\w)", re.IGNORECASE)
 _COMMAS = frozenset(",，،、")
 _SENTENCE = re.compile(  # no sentence ends between "p.m." and a small letter

@@ -64,8 +64,10 @@ def _read_words(code: str, kind: str) -> tuple[frozenset[str], ...]:
     """The words that tell of thanks or of a greeting, those that may stand beside them, and whole
     remarks that may.
     """
-    names = (kind, _BESIDE[kind], "remarks")
-    return tuple(frozenset(map(_fold, Vocabulary(code).words(f"thanks.{name}"))) for name in names)
+    vocabulary, names = Vocabulary(code), (kind, _BESIDE[kind], "remarks")
+    entries = (f"thanks.{name}" for name in names)
+    words = (vocabulary.words(one) if vocabulary.has(one) else () for one in entries)
+    return tuple(frozenset(map(_fold, found)) for found in words)
 
 
 def _fold(text: str) -> str:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from callwright.language.detect import is_foreign, language_of
 from callwright.language.forbidding import split_clauses
-from callwright.language.pack import PACKS
+from callwright.language.pack import PACKS, Pack
 from callwright.language.phrases import find_phrases
 from callwright.language.vocabulary import Vocabulary
 
@@ -34,7 +34,7 @@ def read_asked(text: str) -> str:
     """
     asked = "\n".join(split_clauses(text).others)
     for one in PACKS:
-        asked = Vocabulary(one).pattern("calls.rates").sub(" ", asked)
+        asked = Pack(one).without("calls.rates", asked)
     return asked
 
 
