@@ -128,6 +128,7 @@ def test_other_texts_may_ask_for_a_deed(text: str) -> None:
         ("为什么还没付水费？", False),
         ("给我订点什么吃的？", False),
         ("随便点些什么吧？", False),
+        ("على ما اتفقنا احجز الطاولة؟", False),
         ("ماذا عن حجز طاولة؟", False),
         ("كم تذكرة يمكنك حجزها؟", False),
         ("في أي ساعة يمكنك الاتصال بآن؟", False),
