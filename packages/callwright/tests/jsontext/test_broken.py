@@ -156,3 +156,23 @@ def test_deep_and_long_garbage_is_refused_quickly() -> None:
 def test_bytes_that_are_not_utf8_are_named() -> None:
     found = parse_lenient(b'{"a": "\xff"}')
     assert any("UTF-8" in p for p in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 12.50 "b": 1}', {"a": 12.5, "b": 1}),
+        ('{"a": 1_000, b: x}', {"a": 1_000, "b": "x"}),
+        (r'{"a": "caf\u00e9" "b": 2}', {"a": "café", "b": 2}),
+        ('as of 2025: {"a": 5, b: x} or 6', {"a": 5, "b": "x"}),
+        ('{"a": 5 000}', None),
+        ('{"a": 5 * 3}', None),
+        ('{"a": 05}', None),
+    ],
+)
+def test_no_repair_loses_a_digit(text: str, value: Any) -> None:
+    if value is not None:
+        assert parse_lenient(text).value == value
+        return
+    with pytest.raises(JsonError, match="not written in digits alone"):
+        parse_lenient(text)

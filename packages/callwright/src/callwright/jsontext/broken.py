@@ -11,12 +11,13 @@ import ast
 import json
 import re
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 
 from callwright.jsontext.commas import Complete, parse_adding_commas
 from callwright.jsontext.scan import Span, first_span
 from callwright.jsontext.strict import JsonError, parse
-from callwright.nouns.types import Json
+from callwright.nouns.types import Json, to_canonical_json
 
 MAX_CHARS = 262_144  # longer broken documents are refused: repairing is not linear, refusing is
 _LIBRARY_CHARS = 16_384  # the library takes a minute on 60,000 characters of the worst kind …
@@ -34,6 +35,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
+# digits that say nothing: those of escapes, and zeros behind a decimal point
+_IDLE = re.compile(r"\\(?:u[\da-fA-F]{4}|U[\da-fA-F]{8}|x[\da-fA-F]{2})|(\.\d*?)0+(?!\d)")
 _JSON_ESCAPES = frozenset('"\\/bfnrtu')
 _SURPLUS = "]}) \t\r\n;,"
 _BESIDE = tuple(
@@ -216,7 +219,17 @@ def _parse_with_fallbacks(text: str, span: Span, problems: list[str], tidied: bo
         raise JsonError(
             f"not JSON ({refused.reason}), and too long or too deep to repair", span.start
         )
-    return _repair_with_library(text, refused, problems)
+    value = _repair_with_library(text, refused, problems)
+    if span.closed and _loses_digits(text, value):
+        reason = f"{refused.reason}; a number in it is not written in digits alone"
+        raise JsonError(reason, refused.position, refused.line, refused.column)
+    return value
+
+
+def _loses_digits(text: str, value: Json) -> bool:
+    """Return True if a text has digits that its value lacks: ``5 000`` is no 5."""
+    given, kept = (Counter(_IDLE.sub(r"\1", t)) for t in (text, to_canonical_json(value)))
+    return any(count > kept[c] for c, count in given.items() if c.isdecimal())
 
 
 def _fix_common_slips(text: str, problems: list[str]) -> str:

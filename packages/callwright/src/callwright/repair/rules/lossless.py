@@ -4,15 +4,13 @@ spells them, and keys that no tool knows are dropped. Nothing is lost or made up
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from callwright.jsontext import JsonError, explain_unwritable, parse, parse_lenient
 from callwright.nouns.errors import Violation
-from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, to_canonical_json
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall
 from callwright.nouns.wire_names import EditRules
 from callwright.repair.diagnostics import from_violation
 from callwright.repair.draft import Change, Draft
@@ -27,8 +25,6 @@ from callwright.schema.coerce import coerce_value
 from callwright.schema.compiled import Compiled, compiled_for
 from callwright.schema.value_edits import ValueEdit
 
-# digits that say nothing: those of escapes, and zeros behind a decimal point
-_IDLE = re.compile(r"\\(?:u[\da-fA-F]{4}|U[\da-fA-F]{8}|x[\da-fA-F]{2})|(\.\d*?)0+(?!\d)")
 MAX_DEPTH = 200  # levels of arguments: what walks along them may call itself so often
 NEEDS_SCHEMA: frozenset[Need] = frozenset({"schema"})
 NEEDS_RESULTS: frozenset[Need] = frozenset({"schema", "results"})
@@ -227,19 +223,9 @@ def _read_broken(arguments: str) -> ReadArguments | Violation:
             " object again."
         )
         return Violation("truncated", said, "", "", "object", arguments)
-    if _loses_digits(arguments, found.value):
-        said = "The arguments hold a number that is not written in digits alone. Write it so."
-        return Violation("not_json", said, "", "", "object", arguments)
     if not isinstance(found.value, dict):
         return _read_single(found.value, arguments)
     return found.value, ValueEdit((), arguments, found.value, EditRules.REPAIR_JSON)
-
-
-def _loses_digits(text: str, value: Json) -> bool:
-    """Return True if broken JSON has digits that its value lacks: ``5 000`` is no 5."""
-    inside = text[text.find("{") : text.rfind("}") + 1]
-    given, kept = (Counter(_IDLE.sub(r"\1", t)) for t in (inside, to_canonical_json(value)))
-    return any(count > kept[c] for c, count in given.items() if c.isdecimal())
 
 
 def say_not_json(arguments: Json, error: JsonError) -> Violation:
