@@ -58,6 +58,8 @@ MORE = [
     "Thanks, take care of it",
     "Thanks, that's all wrong",
     "Danke, schnell!",
+    "Danke, trotzdem!",
+    "Danke, tausend",
     "Danke, morgen",
     "Gracias, rápido",
     "Gracias, mañana",
