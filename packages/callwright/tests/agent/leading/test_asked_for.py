@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.leading.asked_for import leave_out_unasked
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy
 from callwright.agent.leading.turn import take_round
@@ -353,3 +354,41 @@ def test_of_two_writes_in_one_reply_none_stands_in_the_place_of_the_other() -> N
     replies = [calls(("order", {"code": "A-1", "pieces": 2}), ("drop", {"code": "B-1"}))]
     likely = {"order": 0.95, "drop": 0.01}
     assert play_letters(made, replies, likely, left("order", "drop")) == ["order", "drop"]
+
+
+@pytest.mark.parametrize(
+    ("share", "wanted", "is_made", "is_held"),
+    [
+        (0.05, {"add_song"}, False, False),  # the model made the wish up
+        (0.2, {"add_song"}, True, False),
+        (0.2, (), False, True),
+        (0.05, (), False, False),
+    ],
+)
+def test_a_stated_wish_is_believed_beside_another_write_unless_nothing_asks_for_it(
+    share: float, wanted: Any, is_made: bool, is_held: bool
+) -> None:
+    tools = (
+        Tool("create_list", "Creates a list.", {"properties": {"name": TEXT}}, effects=WRITE),
+        Tool("add_song", "Adds a song.", {"properties": {"song": TEXT}}, effects=WRITE),
+    )
+    query = "Create a list 'Sunday'."
+    results = [ToolResult("r1", "create_list", {"name": "Sunday"}, {"list_id": "L-4"})]
+    made = LedContext(
+        query=query,
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), tools, results=results)),
+        mode="schema",
+    )
+    steps = leave_out_unasked((ToolCall("c", "add_song", {"song": "Lanterns"}),), wanted, made)
+    try:
+        action = next(steps)
+        while True:
+            assert isinstance(action, Ask)
+            is_last = "B) add_song" in action.request.messages[-1].content
+            told = {"A": 1 - share, "B": share} if is_last else {"A": share, "B": 1 - share}
+            action = steps.send(Replied(Reply("A", first_token=told)))
+    except StopIteration as end:
+        kept = end.value
+    assert (bool(kept), bool(made.held)) == (is_made, is_held)

@@ -247,3 +247,25 @@ def test_a_lookup_that_a_stated_wish_waits_for_is_made_behind_a_write(
     assert "Request: switch the hall lamp off" in letters[0]
     made.stated = ("order 2 of A-1",)
     assert play(made, [NOTHING, NOTHING])[1] == [], "each wish had its call"
+
+
+@pytest.mark.parametrize(
+    ("query", "codes", "expected"),
+    [
+        ("Order the Review, 3 pieces", ["E-1", "E-2", "E-3"], ["E-2"]),
+        ("只订 预算会议，三个", ["E-1", "E-4"], ["E-4"]),
+        ("Order all of them, 3 pieces each", ["E-1", "E-2", "E-3"], ["E-1", "E-2", "E-3"]),
+        ("Order all but the Review, 3 pieces each", ["E-1", "E-3"], ["E-1", "E-3"]),
+    ],
+)
+def test_writes_to_records_that_are_not_named_wait_beside_the_one_that_is(
+    query: str, codes: list[str], expected: list[str]
+) -> None:
+    listed = ToolResult(
+        "r1", "find_part", {"name": "x"}, [*THREE, {"code": "E-4", "title": "预算会议"}]
+    )
+    made = led(query, listed)
+    reply = calls(*[("order", {"code": code, "pieces": 3}) for code in codes])
+    _, sent, _ = play(made, [reply, *[NOTHING] * 3], left(*["order"] * len(expected)))
+    assert sent == [" ".join(f'order{{"code": "{code}", "pieces": 3}}' for code in expected)]
+    assert [one.rule for one in made.held] == ["unasked_write"] * (len(codes) - len(expected))

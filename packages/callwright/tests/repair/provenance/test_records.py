@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from callwright.nouns.errors import Failure
 from callwright.nouns.types import READ, CheckedCall, Tool, ToolCall, ToolResult
 from callwright.repair.gate import Gate, Refusal
-from callwright.repair.provenance.records import find_other_record, list_made, mixed_records
+from callwright.repair.provenance.records import (
+    find_other_record,
+    is_named,
+    list_made,
+    mixed_records,
+)
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 TRIPS = ToolResult(
@@ -182,3 +187,9 @@ def test_what_a_write_returns_of_a_record_that_was_there_is_not_made() -> None:
     assert list_made([rows, archived], {"archive"}) == set()
     failed = ToolResult("r3", "archive", {}, {"id": "E-9"}, Failure("timeout", "late"))
     assert list_made([failed], {"archive"}) == set()
+
+
+def test_a_record_is_named_in_a_script_that_parts_no_words() -> None:
+    said = ProvenanceIndex("只付水费，电费先不要付。")
+    assert is_named({"id": "I-2", "name": "水费"}, said)
+    assert not is_named({"id": "I-5", "name": "保险"}, said)

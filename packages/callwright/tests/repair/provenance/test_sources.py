@@ -294,3 +294,10 @@ def test_what_results_were_asked_with_is_known_as_they_come() -> None:
     assert known.was_asked_with("C-2")
     assert known.was_asked_with(7)
     assert not known.without({"r2"}).was_asked_with("C-2")
+
+
+def test_a_word_of_a_script_that_parts_no_words_is_mentioned_where_it_stands() -> None:
+    said = ProvenanceIndex("只付水费，电费先不要付。")
+    assert said.mentions("水费")
+    assert not said.mentions("保险")
+    assert not said.mentions("付"), "one sign tells nothing"

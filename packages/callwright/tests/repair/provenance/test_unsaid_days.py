@@ -491,6 +491,7 @@ def test_a_result_speaks_of_today_in_words(free: str) -> None:
 def test_of_what_came_back_only_today_means_today(due: str, expected: bool) -> None:
     said = "ذكّرني بتجديد جواز السفر."
     sources = ProvenanceIndex(said, days=[TODAY], today=TODAY)
-    sources.add_result(ToolResult("r1", "list_bills", {}, [{"name": "الماء", "due": due}]))
+    bills = [{"name": name, "due": due} for name in ("الماء", "الإنترنت")]  # holds a word for now
+    sources.add_result(ToolResult("r1", "list_bills", {}, bills))
     days = UnsaidDays(sources, [said], [TODAY, date.fromisoformat(due)], [])
     assert days.is_nowhere(TODAY, "The day, YYYY-MM-DD") is expected

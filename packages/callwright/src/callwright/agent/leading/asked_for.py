@@ -9,6 +9,7 @@ from the conversation. Where it cannot the user is asked.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Final
 
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
@@ -82,7 +83,7 @@ def hold_forbidden(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[To
         if is_served:
             _leave_out(call, reason, context)
         else:
-            _hold(call, f"'{call.tool}' was not called: {reason}", context)
+            hold(call, f"'{call.tool}' was not called: {reason}", context)
     return tuple(kept)
 
 
@@ -110,7 +111,7 @@ def leave_out_unasked(
         elif is_told or (share is not None and share < doubt.least):
             _leave_out(call, _UNASKED, context)
         else:
-            _hold(call, doubt.render(), context)
+            hold(call, doubt.render(), context)
     return tuple(kept)
 
 
@@ -126,7 +127,9 @@ def _find_doubt(
     is_ordered = _is_ordered(call, context)
     if not is_ordered and (yield from asks_to_know(context.query, context.ask_letter)):
         return told, True
-    doubt = find_doubt(call, context.wishes, context) if call.tool not in wanted else None
+    doubt = find_doubt(call, context.wishes, context)
+    if doubt is not None and call.tool in wanted:  # by a wish that the model may have made up
+        return (replace(doubt, is_wanted=True) if doubt.is_beside else None), False
     if doubt is not None and not doubt.is_beside:
         share = yield from ask_aim(_tell_request(context), context.ask_letter)
         doubt = doubt if share is None or share < SURE_DEED else None
@@ -183,7 +186,8 @@ def _look_up(tool: Tool, context: LedContext) -> Steps[tuple[ToolCall, ...]]:
     return (yield from context.ask_again(f"The request asks for {tool.name}.", (tool,)))
 
 
-def _hold(call: ToolCall, reason: str, context: LedContext) -> None:
+def hold(call: ToolCall, reason: str, context: LedContext) -> None:
+    """Keep a call until the user says that it is meant."""
     context.held.append(HeldCall(call, UNASKED_WRITE, reason))
     context.facts.skip([Skip(call.tool, reason, refused=True)])
 

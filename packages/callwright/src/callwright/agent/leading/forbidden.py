@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from callwright.agent.leading.option_support import list_values as list_options
 from callwright.agent.leading.unasked import is_telling, list_values
+from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
 from callwright.language.forbidding import split_clauses
-from callwright.language.tokens import holds_unparted, split_tokens
+from callwright.language.tokens import split_tokens
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.provenance.records import (
     find_place,
@@ -46,6 +47,11 @@ class LeftRecords(NamedTuple):
     key: str
     field: str
     records: tuple[JsonObject, ...]
+
+    def build_held(self) -> HeldCall:
+        """A call that may only be for one of them."""
+        ids = tuple(str(record[self.field]) for record in self.records)
+        return HeldCall(ToolCall("", self.tool, {}), "", "", meant=ids, missing=(self.key,))
 
     def holds(self, call: ToolCall) -> bool:
         """Return True if a call is for one of them."""
@@ -138,11 +144,5 @@ def _list_names(call: ToolCall, context: StepContext) -> Iterator[str]:
 
 def _names_any(clause: str, names: set[str]) -> bool:
     said = ProvenanceIndex(clause)
-    return any(_is_named(name, clause, said) for name in names)
-
-
-def _is_named(name: str, clause: str, said: ProvenanceIndex) -> bool:
-    if holds_unparted(name):
-        return name in clause
-    words = (word for word in split_tokens(name) if word.isalpha())
+    words = (word for name in names for word in split_tokens(name) if word.isalpha())
     return any(said.mentions(word) for word in words if is_telling(word))

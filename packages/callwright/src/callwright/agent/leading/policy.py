@@ -28,6 +28,7 @@ from callwright.agent.leading.early_calls import (
     split_early,
 )
 from callwright.agent.leading.forbidden import find_left
+from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.jobs import look_after_job
 from callwright.agent.leading.unasked import list_new_values
 from callwright.agent.leading.wanted import find_wanted
@@ -219,14 +220,15 @@ class LeadPolicy:
     def _ask_about_left(self, context: StepContext) -> Steps[None]:
         """Ask once for the calls for the other records, where the request is for all but some."""
         left = find_left(context)
-        tools = self._pick({left.tool}) if left is not None else ()
-        if left is None or not tools or len(left.records) > _MOST_LEFT:
+        if left is None or len(left.records) > _MOST_LEFT:
             return
+        # else a small model decides on the same call again
+        tools = hold_to_meant(self._pick({left.tool}), [left.build_held()])
         points = [shorten_record(record) for record in left.records]
         found = yield from _ask_for_points(context, tools, points)
         calls = [call for call in found if left.holds(call)]
         if calls:
-            yield from execute(calls, (tool.name for tool in tools))
+            yield from execute(calls, (left.tool,))
 
     def _ask_about_open(self, context: StepContext) -> Steps[None]:
         """Ask once about what the request says and no call of this turn holds. Of the calls in the

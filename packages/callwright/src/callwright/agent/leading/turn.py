@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from callwright.agent.call_key import CallKey, make_call_key
 from callwright.agent.leading.asked_for import (
+    hold,
     hold_forbidden,
     leave_out_denied,
     leave_out_unasked,
@@ -184,17 +185,27 @@ def _ask_for_named(calls: tuple[ToolCall, ...], context: LedContext) -> Steps[tu
 
 
 def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[ToolCall, ...]:
-    """The calls without one that destroys a record of which the request says nothing, where it
-    names another one of the same list: whether that is meant, the user is asked. Several such calls
-    are all but the named one, and who answers a question has been asked.
+    """The calls without writes to records of which the request says nothing, beside one to the
+    record of the same list that it names, and without one that destroys such a record: whether that
+    is meant, the user is asked. Several alone may be all that are meant, and who answers a question
+    has been asked.
     """
-    destroying = {tool.name for tool in context.tools if tool.effects.declares_destruction}
+    writes = {tool.name for tool in context.tools if tool.effects.declares_write}
     found = [
         (call, other)
         for call in calls
-        if call.tool in destroying and (other := _find_unnamed(call, context)) is not None
+        if call.tool in writes
+        and (other := _find_unnamed(call, context)) is not None
+        and not _was_asked_which(call, other, context)
     ]
-    if len(found) != 1 or _was_asked_which(*found[0], context):
+    beside = [call for call, other in found if any(_is_for(one, call, other) for one in calls)]
+    for call in beside:
+        hold(call, f"'{call.tool}' was not called for a record that is not named", context)
+    if beside:
+        return tuple(one for one in calls if one not in beside)
+    destroying = {tool.name for tool in context.tools if tool.effects.declares_destruction}
+    found = [pair for pair in found if pair[0].tool in destroying]
+    if len(found) != 1:
         return calls
     call, other = found[0]
     reason = f"'{call.tool}' was not called with {_render_unnamed(other)}"
@@ -202,6 +213,12 @@ def _hold_unnamed(calls: tuple[ToolCall, ...], context: LedContext) -> tuple[Too
     context.held.append(HeldCall(call, OTHER_RECORD, reason, missing=(other.key,), records=records))
     context.facts.skip([Skip(call.tool, reason, refused=True)])
     return tuple(one for one in calls if one is not call)
+
+
+def _is_for(one: ToolCall, call: ToolCall, other: OtherRecord) -> bool:
+    """Return True if a call does for the named record what another does for one that is not."""
+    given = one.arguments if isinstance(one.arguments, dict) else {}
+    return one.tool == call.tool and given.get(other.key) in other.meant.values()
 
 
 def _was_asked_which(call: ToolCall, other: OtherRecord, context: LedContext) -> bool:

@@ -52,12 +52,14 @@ _TELLING = 4  # letters of a word that can tell of what a record speaks
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """A write that nobody may have asked for. ``tools``: those that the turn called, and the
-    write's last; ``is_linked``: the user said a word of the record that it is for.
+    write's last; ``is_linked``: the user said a word of the record that it is for; ``is_wanted``: a
+    stated wish is for it.
     """
 
     call: ToolCall
     tools: tuple[Tool, ...]
     is_linked: bool
+    is_wanted: bool = False
 
     @property
     def least(self) -> float:
@@ -68,7 +70,7 @@ class Doubt:
     def sure(self) -> float:
         """The share from which it is made; below it only the user can tell."""
         if self.is_beside:
-            return SURE_BESIDE
+            return LEAST_BESIDE if self.is_wanted else SURE_BESIDE
         return LEAST_SHARE if self.is_linked else SURE_SHARE
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from callwright.language.tokens import squash_text
+from callwright.language.tokens import holds_unparted, squash_text
 from callwright.nouns.types import Json, JsonObject, ToolResult, iter_scalars, to_canonical_json
 from callwright.repair.diagnostics import Diagnostic
 from callwright.repair.location import in_arguments
@@ -138,12 +138,14 @@ def _list_told(value: Json) -> set[str]:
 def is_named(record: JsonObject, spoken: ProvenanceIndex) -> bool:
     """Return True if a text of a record stands in what was said, word for word."""
     texts = (value for value in record.values() if isinstance(value, str))
-    return any(
-        len(squash_text(text)) >= _SHORTEST
-        and spoken.holds_words(text)
-        and spoken.holds_whole(text)
-        for text in texts
-    )
+    return any(_is_said(text, spoken) for text in texts)
+
+
+def _is_said(text: str, spoken: ProvenanceIndex) -> bool:
+    if holds_unparted(text):
+        return spoken.mentions(text)
+    is_telling = len(squash_text(text)) >= _SHORTEST
+    return is_telling and spoken.holds_words(text) and spoken.holds_whole(text)
 
 
 def iter_record_lists(results: Sequence[ToolResult]) -> Iterator[Sequence[JsonObject]]:

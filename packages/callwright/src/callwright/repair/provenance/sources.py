@@ -18,6 +18,7 @@ from callwright.language.number_words import (
 )
 from callwright.language.tokens import (
     fold_text,
+    holds_unparted,
     split_identifier,
     squash_text,
     with_ascii_digits,
@@ -342,7 +343,11 @@ class ProvenanceIndex:
         return list(dict.fromkeys(day.isoformat() for day in found if day is not None))
 
     def mentions(self, word: str) -> bool:
-        """Return True if a word was used, ignoring endings: "sorted" for "sort"."""
+        """Return True if a word was used, ignoring endings: "sorted" for "sort". One of a script
+        that parts no words may stand anywhere.
+        """
+        if holds_unparted(word):
+            return len(word) > 1 and self.holds_whole(word)
         word = fold_text(word)
         stem = word[:4] if len(word) < 6 else word[:5]
         return word in self._words or (

@@ -327,7 +327,8 @@ def test_a_reply_that_only_lists_what_was_done_calls_nothing() -> None:
     [
         ("Bestelle zwei Stück der Schrauben HB-8 für die Werkstatt.", 1),
         ("Please order two pieces of HB-8 for us.", 1),
-        ("Pide dos piezas de la HB-8 para el taller.", 2),  # too few words to tell the language
+        ("Pide dos piezas de la HB-8 para el taller.", 1),
+        ("Pide dos HB-8.", 2),  # too few words to tell the language
         ("请订购两个 HB-8 零件。", 1),
         ("Please order two pieces of HB-8 for us, and do it twice.", 2),
         ("Bestelle zweimal zwei Stück der Schrauben HB-8 für die Werkstatt.", 2),
