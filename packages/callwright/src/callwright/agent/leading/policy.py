@@ -224,8 +224,10 @@ class LeadPolicy:
             return
         # else a small model decides on the same call again
         tools = hold_to_meant(self._pick({left.tool}), [left.build_held()])
-        points = [shorten_record(record) for record in left.records]
-        found = yield from _ask_for_points(context, tools, points)
+        points = f"{left.tool}, one call for each of these: " + "; ".join(
+            shorten_record(record) for record in left.records
+        )
+        found = yield from _ask_for_points(context, tools, [points])
         calls = [call for call in found if left.holds(call)]
         if calls:
             yield from execute(calls, (left.tool,))

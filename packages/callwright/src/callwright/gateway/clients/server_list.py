@@ -20,7 +20,8 @@ from callwright.tools.servers import ALLOW, DENY, name_arguments
 
 _INPUT = re.compile(r"\$\{input:([^}]+)\}")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
-_PLAIN = ("command", "args", "env", "cwd", "url", "headers", *ALLOW, *DENY)
+_ENTRY = ("command", "args", "env", "cwd", "url", "headers")
+_PLAIN = (*_ENTRY, *ALLOW, *DENY)
 _UNREAD = {
     "envFile": "the variables of its envFile have to be in the gateway's environment",
     "headersHelper": "its headersHelper is not run: put the headers here",
