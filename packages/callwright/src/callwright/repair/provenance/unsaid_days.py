@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import chain, takewhile
 
 from callwright.language import ENGLISH
-from callwright.language.pack import PACKS, pack, pack_of
+from callwright.language.pack import PACKS, Pack, pack, pack_of
 from callwright.language.phrases import find_phrases
 from callwright.language.protocol import LanguagePack
 from callwright.language.questions import remove_question_words
@@ -38,6 +38,7 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _ORDINAL = ENGLISH.pattern("days.ordinal")
 _CLOCK = re.compile(r"\d:\d\d|\d\s?[ap]\.?m\b")
 _LONGEST_MONTH = 31
+_PACKS = {code: Pack(code) for code in PACKS}
 
 
 class UnsaidDays:
@@ -254,6 +255,7 @@ def _may_mean_day(text: str, code: str) -> bool:
     without one it is read in every language.
     """
     codes = _list_codes(code)
+    text = _remove_open_days(text, codes)
     if (
         _names_day(text, codes, _LEAST_SAID)
         or _CLOCK.search(fold_text(text))
@@ -261,6 +263,14 @@ def _may_mean_day(text: str, code: str) -> bool:
     ):
         return True
     return any(_is_day_of_month(m[1], m[2]) for m in _PAIR.finditer(text))
+
+
+def _remove_open_days(text: str, codes: Iterable[str]) -> str:
+    """The folded text without the words that name no day: "to another day"."""
+    folded = fold_text(text)
+    for code in codes:
+        folded = _PACKS[code].without("days.open_days", folded) if code in _PACKS else folded
+    return folded
 
 
 def _names_day(text: str, codes: Iterable[str], least: int) -> bool:
