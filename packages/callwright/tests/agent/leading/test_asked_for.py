@@ -356,6 +356,44 @@ def test_of_two_writes_in_one_reply_none_stands_in_the_place_of_the_other() -> N
     assert play_letters(made, replies, likely, left("order", "drop")) == ["order", "drop"]
 
 
+SONGS = (
+    Tool("get_list", "Gets a list.", {"properties": {"list_id": TEXT}}, effects=READ),
+    Tool("create_list", "Creates a list.", {"properties": {"name": TEXT}}, effects=WRITE),
+    Tool("add_song", "Adds a song.", {"properties": {"song": TEXT}}, effects=WRITE),
+)
+
+
+def leave_out(
+    share: float, wanted: Any, results: list[ToolResult], *calls: ToolCall
+) -> tuple[list[str], bool]:
+    """The tools that are called, where add_song has this share, and if a call is held."""
+    query = "Create a list 'Sunday'."
+    made = LedContext(
+        query=query,
+        tools=SONGS,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), SONGS, results=results)),
+        mode="schema",
+    )
+    steps = leave_out_unasked(calls, wanted, made)
+    try:
+        action = next(steps)
+        while True:
+            assert isinstance(action, Ask)
+            lines = action.request.messages[-1].content.splitlines()
+            names = [line[3:].partition(":")[0] for line in lines if line[1:2] == ")"]
+            rest = (1 - share) / (len(names) - 1) if len(names) > 1 else 1
+            told = {chr(65 + at): share if n == "add_song" else rest for at, n in enumerate(names)}
+            action = steps.send(Replied(Reply("A", first_token=told)))
+    except StopIteration as end:
+        return [call.tool for call in end.value], bool(made.held)
+
+
+ADD = ToolCall("c2", "add_song", {"song": "Lanterns"})
+CREATE = ToolCall("c1", "create_list", {"name": "Sunday"})
+GOT = ToolResult("r0", "get_list", {"list_id": "L-1"}, {"songs": ["Lanterns"]})
+
+
 @pytest.mark.parametrize(
     ("share", "wanted", "is_made", "is_held"),
     [
@@ -368,27 +406,14 @@ def test_of_two_writes_in_one_reply_none_stands_in_the_place_of_the_other() -> N
 def test_a_stated_wish_is_believed_beside_another_write_unless_nothing_asks_for_it(
     share: float, wanted: Any, is_made: bool, is_held: bool
 ) -> None:
-    tools = (
-        Tool("create_list", "Creates a list.", {"properties": {"name": TEXT}}, effects=WRITE),
-        Tool("add_song", "Adds a song.", {"properties": {"song": TEXT}}, effects=WRITE),
-    )
-    query = "Create a list 'Sunday'."
-    results = [ToolResult("r1", "create_list", {"name": "Sunday"}, {"list_id": "L-4"})]
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools, results=results)),
-        mode="schema",
-    )
-    steps = leave_out_unasked((ToolCall("c", "add_song", {"song": "Lanterns"}),), wanted, made)
-    try:
-        action = next(steps)
-        while True:
-            assert isinstance(action, Ask)
-            is_last = "B) add_song" in action.request.messages[-1].content
-            told = {"A": 1 - share, "B": share} if is_last else {"A": share, "B": 1 - share}
-            action = steps.send(Replied(Reply("A", first_token=told)))
-    except StopIteration as end:
-        kept = end.value
-    assert (bool(kept), bool(made.held)) == (is_made, is_held)
+    done = ToolResult("r1", "create_list", {"name": "Sunday"}, {"list_id": "L-4"})
+    assert leave_out(share, wanted, [done], ADD) == (["add_song"] * is_made, is_held)
+
+
+@pytest.mark.parametrize(("share", "is_made"), [(0.05, False), (0.2, True)])
+def test_a_write_beside_another_one_of_the_same_reply_is_left_out_where_nothing_asks_for_it(
+    share: float, is_made: bool
+) -> None:
+    called, is_held = leave_out(share, (), [GOT], CREATE, ADD)
+    assert called == ["create_list", *["add_song"] * is_made]
+    assert not is_held

@@ -100,6 +100,8 @@ def leave_out_unasked(
     kept: list[ToolCall] = []
     for call in calls:
         doubt, is_told = yield from _find_doubt(call, wanted, context)
+        if doubt is None:
+            doubt = _find_doubt_beside(call, calls, context)
         if doubt is not None and call.tool not in shares:
             shares[call.tool] = yield from ask_share(
                 doubt, _tell_request(context), context.ask_letter
@@ -134,6 +136,18 @@ def _find_doubt(
         share = yield from ask_aim(_tell_request(context), context.ask_letter)
         doubt = doubt if share is None or share < SURE_DEED else None
     return doubt, False
+
+
+def _find_doubt_beside(
+    call: ToolCall, calls: Sequence[ToolCall], context: LedContext
+) -> Doubt | None:
+    """The doubt about a call beside another write of the same reply: only what nothing asks for is
+    left out, for a reply to two wishes has two writes.
+    """
+    if len(calls) == 1 or _was_asked_about(call, context) or _is_ordered(call, context):
+        return None
+    doubt = find_doubt(call, context.wishes, context, beside=calls)
+    return replace(doubt, is_wanted=True) if doubt is not None and doubt.is_beside else None
 
 
 def replace_mistaken(

@@ -85,11 +85,17 @@ class Doubt:
 
 
 def find_doubt(
-    call: ToolCall, wishes: Sequence[str], context: StepContext, *, is_told: bool = False
+    call: ToolCall,
+    wishes: Sequence[str],
+    context: StepContext,
+    *,
+    is_told: bool = False,
+    beside: Sequence[ToolCall] = (),
 ) -> Doubt | None:
     """The doubt about a call that follows on lookups; None where there is none. ``wishes``: those
     of the first reply, once each of them had its call. ``is_told``: the user only asks to be told
-    something, and what the call holds says nothing for it.
+    something, and what the call holds says nothing for it. ``beside``: calls of the same reply that
+    count as made.
     """
     tools = {tool.name: tool for tool in context.tools}
     results = context.facts.results
@@ -97,7 +103,8 @@ def find_doubt(
     tool = tools.get(call.tool)
     if tool is None or not (results and tool.effects.declares_write):
         return None
-    called = dict.fromkeys(result.tool for result in results if result.tool != call.tool)
+    made = (one.tool for one in (*results, *beside))
+    called = dict.fromkeys(name for name in made if name != call.tool)
     others = [tools[name] for name in called if name in tools]
     is_known = len(others) == len(called) > 0 and all(one.effects.declared for one in others)
     if not is_known:
