@@ -103,7 +103,7 @@ def find_doubt(
     tool = tools.get(call.tool)
     if tool is None or not (results and tool.effects.declares_write):
         return None
-    made = (one.tool for one in (*results, *beside))
+    made = [*(one.tool for one in results), *(one.tool for one in beside)]
     called = dict.fromkeys(name for name in made if name != call.tool)
     others = [tools[name] for name in called if name in tools]
     is_known = len(others) == len(called) > 0 and all(one.effects.declared for one in others)
