@@ -181,6 +181,20 @@ def test_the_lookup_that_a_question_asks_for_is_made(query: str, expected: str) 
     assert play_letters(made, replies, likely, left(expected)) == [expected]
 
 
+def test_a_lookup_of_what_the_request_names_is_made() -> None:
+    tools = (Tool("get_part", "A part.", effects=READ), Tool("find_part", "Finds.", effects=READ))
+    query = "How many B-220 do we have?"
+    made = LedContext(
+        query=query,
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), tools)),
+        mode="schema",
+    )
+    replies = [calls(("get_part", {"part_code": "B-220"}))]
+    assert play_letters(made, replies, {"find_part": 0.9}, left("get_part")) == ["get_part"]
+
+
 @pytest.mark.parametrize(
     ("query", "deed", "expected"),
     [

@@ -374,3 +374,51 @@ def test_a_stated_write_that_was_offered_and_not_called_is_not_pressed_for() -> 
         stated=("find_part(bolts)", "book_room()"),
     )
     assert run(LeadPolicy(), made, '{"no_call": "done"}') == ["ask bind order send_mail book_room"]
+
+
+GET = Tool("get_part", "Gets a part by its code.", CODE, effects=READ)
+FOUND = ToolResult("r1", "find_part", {"q": "B-220"}, [])
+
+
+@pytest.mark.parametrize(
+    ("results", "is_asked"),
+    [
+        ((FOUND,), True),
+        ((replace(FOUND, arguments={}),), False),  # all of a list: there is none
+        ((replace(FOUND, content=[{"part_code": "B-220"}]),), False),
+        ((FOUND, ToolResult("r2", "order", {"part_code": "B-220"}, [])), False),
+        ((FOUND, ToolResult("r2", "get_part", {"part_code": "B-220"}, [])), False),
+    ],
+)
+def test_another_lookup_is_asked_for_where_one_came_to_nothing(
+    results: tuple[ToolResult, ...], is_asked: bool
+) -> None:
+    tools, query = (FIND, GET, ORDER), "How many B-220 are there?"
+    made = LedContext(
+        query=query,
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=RunFacts(RunState(Asked(query), tools, results=results)),
+        mode="schema",
+    )
+    call = {"name": "get_part", "arguments": {"part_code": "B-220"}}
+    reply = json.dumps({"wishes": ["B-220"], "calls": [call]})
+    policy, sent, questions = LeadPolicy(), list[str](), list[str]()
+    steps = policy.steps(made)
+    event: Any = None
+    try:
+        while True:
+            action = steps.send(event)
+            if isinstance(action, Ask):
+                questions.append(action.request.messages[-1].content)
+                is_last = "Nothing serves this part yet: How many" in questions[-1]
+                event = Replied(Reply(reply if is_last else '{"no_call": "done"}'))
+            else:
+                assert isinstance(action, Execute)
+                sent += [call.tool for call in action.calls]
+                event = Returned([])
+    except StopIteration:
+        pass
+    assert sent == ["get_part"] * is_asked, questions
+    if is_asked:
+        assert "called now: get_part." in questions[-1], "no write is offered"

@@ -21,7 +21,13 @@ from callwright.agent.leading.forbidden import find_forbidden
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.mistaken import find_asked
 from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.leading.unasked import Doubt, ask_share, find_doubt, list_values
+from callwright.agent.leading.unasked import (
+    Doubt,
+    ask_share,
+    find_doubt,
+    list_new_values,
+    list_values,
+)
 from callwright.agent.safety.held_call import UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_user
 from callwright.agent.step import Steps
@@ -169,7 +175,10 @@ def replace_mistaken(
     names = {call.tool for call in calls}
     for call in calls:
         called, asked = judged.get(call.tool), None
-        if called and not (_was_asked_about(call, context) or _is_ordered(call, context)):
+        is_right = _was_asked_about(call, context) or _is_ordered(call, context)
+        if called in lookups:  # the request names what is looked up
+            is_right = is_right or bool(list_new_values(call, context))
+        if called and not is_right:
             group = writes if called in writes else lookups
             text, wishes = _tell_request(context), context.stated
             asked = yield from find_asked(called, group, text, wishes, context.ask_letter)

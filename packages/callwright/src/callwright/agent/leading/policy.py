@@ -34,7 +34,12 @@ from callwright.agent.leading.unasked import list_new_values
 from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
-from callwright.dataflow.prerequisites import Prerequisites, add_producers, find_needs
+from callwright.dataflow.prerequisites import (
+    Prerequisites,
+    add_producers,
+    find_needs,
+    list_reads,
+)
 from callwright.language.questions import only_asks_to_be_told
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.empty_result import is_empty_result
@@ -49,7 +54,7 @@ from callwright.repair.rules.open_literals import (
 _MADE_UP = "it names an identifier that stands neither in the conversation nor in a result"
 _SHOWN = 120  # characters of a call's arguments in a question
 _MOST_LEFT = 20  # records in one question
-_MOST_OPEN = 2  # wishes of which the tool is looked for
+_MOST_OPEN = 2  # wishes of which the tool is looked for; lookups that came to nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,7 @@ class LeadPolicy:
             yield from self._ask_about_left(context)
             yield from self._ask_about_open(context)
             yield from self._ask_about_wishes(context, asked)
+            yield from self._look_up_otherwise(context)
 
     def fetch_missing(
         self, context: StepContext, missing: Sequence[str], names: Container[str] = ()
@@ -264,7 +270,7 @@ class LeadPolicy:
         did not call, if it named its tool.
         """
         results = context.facts.state.results
-        if not all(one.ok and not is_empty_result(one.content, one.arguments) for one in results):
+        if not all(one.ok and not _came_to_nothing(one) for one in results):
             return
         writes = {tool.name for tool in self.tools if tool.effects.may_write}
         wishes = [
@@ -283,6 +289,25 @@ class LeadPolicy:
         found = yield from _ask_for_points(context, named, points)
         if new := _list_new(found, context):
             yield from execute(new, (tool.name for tool in named))
+
+    def _look_up_otherwise(self, context: StepContext) -> Steps[None]:
+        """Ask once for another lookup where all that was looked up with a value came to nothing: a
+        small model takes a code for a name, and a customer for a part.
+        """
+        results = context.facts.state.results
+        called = {result.tool for result in results}
+        reads, order = list_reads(self.tools), _Order(self.tools, context)
+        others = tuple(
+            tool
+            for tool in self.tools
+            if tool.name in reads - called and tool.required and not order.waits(tool)
+        )
+        is_over = len(called) > _MOST_OPEN or not called <= reads
+        if not others or is_over or not all(r.arguments and _came_to_nothing(r) for r in results):
+            return
+        found = _list_new((yield from _ask_for_points(context, others, [context.query])), context)
+        if found:
+            yield from execute(found, (tool.name for tool in others))
 
     def _find_wanted(self, context: StepContext) -> Steps[Mapping[str, str]]:
         """Tool -> the stated wish that it is for and that no call served, where the model stated
@@ -456,6 +481,10 @@ def _leave_writes_out(tools: Sequence[Tool]) -> tuple[Tool, ...]:
     if not any(tool.effects.declared and tool.effects.read_only for tool in tools):
         return ()
     return tuple(tool for tool in tools if not tool.effects.declares_write)
+
+
+def _came_to_nothing(result: ToolResult) -> bool:
+    return result.ok and is_empty_result(result.content, result.arguments)
 
 
 def _ask_for_points(
