@@ -76,7 +76,7 @@ def complete_in_bash(line: str) -> list[str]:
         ("callwright run --trials ", ["off", "read-only", "sandbox"]),
         ("callwright proxy --guard ", ["auto", "on", "report", "off"]),
         ("callwright proxy --without po", ["polling"]),
-        ("callwright proxy --prompt ", ["paper", "short"]),
+        ("callwright proxy --refiner-prompt ", ["paper", "short"]),
         ("callwright retrieve --mode lex", ["lexical"]),
         ("callwright chat --model-profile ", ["small", "medium", "large"]),
         ("callwright tools ", ["list", "health", "try"]),
