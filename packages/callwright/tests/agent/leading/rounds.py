@@ -36,9 +36,15 @@ TOOLS = (FIND, ORDER)
 NOTHING = '{"no_call": "done"}'
 
 
+def lead_with(tools: tuple[Tool, ...], query: str, *results: ToolResult, **more: Any) -> LedContext:
+    """A turn over these tools, with what came back so far."""
+    facts = RunFacts(RunState(Asked(query), tools, results=results))
+    plan = FixedPlan([])
+    return LedContext(query=query, tools=tools, planner=plan, facts=facts, mode="schema", **more)
+
+
 def led(query: str, *results: ToolResult) -> LedContext:
-    facts = RunFacts(RunState(Asked(query), TOOLS, results=results))
-    return LedContext(query=query, tools=TOOLS, planner=FixedPlan([]), facts=facts, mode="schema")
+    return lead_with(TOOLS, query, *results)
 
 
 def calls(*pairs: tuple[str, Any]) -> str:
@@ -94,15 +100,7 @@ ROOMS = ToolResult(
 
 
 def lit(query: str, *results: ToolResult, wishes: tuple[str, ...] = ()) -> LedContext:
-    facts = RunFacts(RunState(Asked(query), LAMPS, results=results))
-    return LedContext(
-        query=query,
-        tools=LAMPS,
-        planner=FixedPlan([]),
-        facts=facts,
-        mode="schema",
-        wishes=wishes,
-    )
+    return lead_with(LAMPS, query, *results, wishes=wishes)
 
 
 def off(lamp: str) -> str:

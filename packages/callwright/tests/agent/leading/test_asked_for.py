@@ -30,6 +30,7 @@ from tests.agent.leading.rounds import (
     ROOMS,
     TEXT,
     calls,
+    lead_with,
     left,
     lit,
     off,
@@ -147,13 +148,7 @@ def test_a_write_in_the_place_of_one_that_must_wait_is_not_made(
         Tool("move_date", "Moves a date.", move, effects=WRITE),
     )
     query = "Move the dentist to Monday"
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools)),
-        mode="schema",
-    )
+    made = lead_with(tools, query)
     replies = [
         calls(("add_date", {"title": "dentist", "day": "Monday"})),
         calls(("move_date", {"date_id": "D-9", "day": "Monday"})),
@@ -169,13 +164,7 @@ def test_a_write_in_the_place_of_one_that_must_wait_is_not_made(
 )
 def test_the_lookup_that_a_question_asks_for_is_made(query: str, expected: str) -> None:
     tools = (Tool("list_bills", "Bills.", effects=READ), Tool("get_list", "Items.", effects=READ))
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools)),
-        mode="schema",
-    )
+    made = lead_with(tools, query)
     likely = {"get_list": 0.9, "list_bills": 0.1}
     replies = [calls(("list_bills", {}))]
     assert play_letters(made, replies, likely, left(expected)) == [expected]
@@ -184,13 +173,7 @@ def test_the_lookup_that_a_question_asks_for_is_made(query: str, expected: str) 
 def test_a_lookup_of_what_the_request_names_is_made() -> None:
     tools = (Tool("get_part", "A part.", effects=READ), Tool("find_part", "Finds.", effects=READ))
     query = "How many B-220 do we have?"
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools)),
-        mode="schema",
-    )
+    made = lead_with(tools, query)
     replies = [calls(("get_part", {"part_code": "B-220"}))]
     assert play_letters(made, replies, {"find_part": 0.9}, left("get_part")) == ["get_part"]
 
@@ -330,13 +313,7 @@ def of_carts(*names: str) -> LedContext:
     )
     offered = tuple(tool for tool in tools if tool.name in names)
     query = "Order part A-100 for Ada"
-    return LedContext(
-        query=query,
-        tools=offered,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), offered)),
-        mode="schema",
-    )
+    return lead_with(offered, query)
 
 
 @pytest.mark.parametrize(
@@ -358,13 +335,7 @@ def test_a_write_that_the_right_one_needs_first_is_made(
 def test_of_two_writes_in_one_reply_none_stands_in_the_place_of_the_other() -> None:
     both = (ORDER, Tool("drop", "Drops.", {"properties": {"code": TEXT}}, effects=WRITE))
     query = "Order 2 of A-1 and drop B-1"
-    made = LedContext(
-        query=query,
-        tools=both,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), both)),
-        mode="schema",
-    )
+    made = lead_with(both, query)
     replies = [calls(("order", {"code": "A-1", "pieces": 2}), ("drop", {"code": "B-1"}))]
     likely = {"order": 0.95, "drop": 0.01}
     assert play_letters(made, replies, likely, left("order", "drop")) == ["order", "drop"]
@@ -382,13 +353,7 @@ def leave_out(
 ) -> tuple[list[str], bool]:
     """The tools that are called, where add_song has this share, and if a call is held."""
     query = "Create a list 'Sunday'."
-    made = LedContext(
-        query=query,
-        tools=SONGS,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), SONGS, results=results)),
-        mode="schema",
-    )
+    made = lead_with(SONGS, query, *results)
     steps = leave_out_unasked(calls, wanted, made)
     try:
         action = next(steps)

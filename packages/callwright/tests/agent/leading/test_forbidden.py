@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from callwright.agent.leading.forbidden import find_forbidden, find_left
-from callwright.agent.leading.led_context import LedContext
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.state import Asked, RunState
 from callwright.agent.step import StepContext
 from callwright.nouns.types import READ, WRITE, Tool, ToolCall, ToolResult
 from callwright.testing import FixedPlan
-from tests.agent.leading.rounds import calls, left, play
+from tests.agent.leading.rounds import calls, lead_with, left, play
 
 TOOLS = (Tool("list_bills", "Bills.", effects=READ), Tool("pay", "Pays.", effects=WRITE))
 BILLS = [
@@ -183,13 +182,7 @@ def test_the_model_is_asked_for_the_calls_for_what_is_left() -> None:
     tools = (LIST, SWITCH)
     query = "Switch off all lamps except the one in the kitchen."
     results = (list_lamps("Kitchen", "Hall", "Study", "Bath"), switched("L-2"))
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools, results=results)),
-        mode="schema",
-    )
+    made = lead_with(tools, query, *results)
     lamps = [("switch_lamp", {"lamp_id": f"L-{n}", "on": False}) for n in (1, 3, 4)]
     _, sent, asked = play(made, [calls(*lamps)], left("switch_lamp", "switch_lamp"))
     assert sent == [

@@ -17,6 +17,7 @@ from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, MakePlan, Planned, Replied, Returned, StepContext
 from callwright.nouns.types import READ, WRITE, Reply, Tool, ToolCall, ToolResult
 from callwright.testing import FixedPlan
+from tests.agent.leading.rounds import lead_with
 
 FIND = Tool(
     "find_part",
@@ -394,13 +395,7 @@ def test_another_lookup_is_asked_for_where_one_came_to_nothing(
     results: tuple[ToolResult, ...], is_asked: bool
 ) -> None:
     tools, query = (FIND, GET, ORDER), "How many B-220 are there?"
-    made = LedContext(
-        query=query,
-        tools=tools,
-        planner=FixedPlan([]),
-        facts=RunFacts(RunState(Asked(query), tools, results=results)),
-        mode="schema",
-    )
+    made = lead_with(tools, query, *results)
     call = {"name": "get_part", "arguments": {"part_code": "B-220"}}
     reply = json.dumps({"wishes": ["B-220"], "calls": [call]})
     policy, sent, questions = LeadPolicy(), list[str](), list[str]()
