@@ -8,14 +8,14 @@ languages that can be read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from callwright.agent.leading.option_support import list_values as list_options
 from callwright.agent.leading.unasked import is_telling, list_values
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.step import StepContext
-from callwright.language.forbidding import split_clauses
+from callwright.language.forbidding import Clauses, split_clauses
 from callwright.language.tokens import split_tokens
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.provenance.records import (
@@ -32,10 +32,13 @@ def find_forbidden(call: ToolCall, context: StepContext) -> str:
     of its identifier, where no other clause does; "" where there is none.
     """
     clauses = split_clauses(context.query)
-    names = {*_list_names(call, context)} if clauses.forbidden else set[str]()
-    if any(_names_any(clause, names) for clause in clauses.others):
+    if not clauses.forbidden:
         return ""
-    return next((one.strip() for one in clauses.forbidden if _names_any(one, names)), "")
+    names = {*_list_names(call, context)}
+    if any(_names_any(ProvenanceIndex(clause), names) for clause in clauses.others):
+        return ""
+    said = (one for one in clauses.forbidden if _names_any(ProvenanceIndex(one), names))
+    return next((one.strip() for one in said), "")
 
 
 class LeftRecords(NamedTuple):
@@ -77,29 +80,45 @@ def find_left(context: StepContext) -> LeftRecords | None:
             place = find_place(value, records)
             if place is None or not identifies(place[1], records):
                 continue
-            named = [_list_own_words(record, records) for record in records]
-            out = [any(_names_any(one, words) for one in clauses.forbidden) for words in named]
-            if not any(out) or any(_names_any(one, named[place[0]]) for one in clauses.others):
+            own, field = records[place[0]], place[1]
+            meant = _list_meant(records, own, clauses)
+            if meant is None:
                 continue
-            own = records[place[0]]
             done = _list_reached(last, tools[last.tool], own)
             kinds = {name: own[name] for name in _list_kinds(records) if name not in done}
             called = [one.arguments.get(key) for one in made if one.tool == last.tool]
             left = [
                 record
-                for record, is_out in zip(records, out, strict=True)
-                if not is_out
-                and record[place[1]] not in called
+                for record in meant
+                if record[field] not in called
                 and kinds == {name: record.get(name) for name in kinds}
                 and not any(record.get(name) == reached for name, reached in done.items())
             ]
-            return LeftRecords(last.tool, key, place[1], tuple(left)) if left else None
+            return LeftRecords(last.tool, key, field, tuple(left)) if left else None
     return None
 
 
-def _list_own_words(record: JsonObject, records: Sequence[JsonObject]) -> set[str]:
-    """The texts of a record that no other one of the list has, without the words that others have."""
+def _list_meant(
+    records: Sequence[JsonObject], own: JsonObject, clauses: Clauses
+) -> list[JsonObject] | None:
+    """The records of a list that a request does not leave out; None where it leaves out none, or
+    names ``own`` among the others.
+    """
+    forbidden, others = (
+        [*map(ProvenanceIndex, part)] for part in (clauses.forbidden, clauses.others)
+    )
     counted = Counter(word for one in records for word in {*_iter_words(one)})
+    meant = [
+        one
+        for one in records
+        if not any(_names_any(said, _list_own_words(one, counted)) for said in forbidden)
+    ]
+    is_named = any(_names_any(said, _list_own_words(own, counted)) for said in others)
+    return None if is_named or len(meant) == len(records) else meant
+
+
+def _list_own_words(record: JsonObject, counted: Mapping[str, int]) -> set[str]:
+    """The texts of a record without the words that several records of its list have."""
     texts = [value for value in record.values() if isinstance(value, str)]
     own = {" ".join(w for w in split_tokens(text) if counted[w] == 1) for text in texts}
     return own - {""}
@@ -142,7 +161,6 @@ def _list_names(call: ToolCall, context: StepContext) -> Iterator[str]:
             yield from (value for value in told if isinstance(value, str))
 
 
-def _names_any(clause: str, names: set[str]) -> bool:
-    said = ProvenanceIndex(clause)
+def _names_any(said: ProvenanceIndex, names: set[str]) -> bool:
     words = (word for name in names for word in split_tokens(name) if word.isalpha())
     return any(said.mentions(word) for word in words if is_telling(word))
