@@ -10,7 +10,7 @@ import pytest
 
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy
-from callwright.agent.leading.turn import take_round
+from callwright.agent.leading.turn import take_round, take_up
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import HeldCall
 from callwright.agent.safety.repeats import asks_for_nothing
@@ -269,3 +269,28 @@ def test_writes_to_records_that_are_not_named_wait_beside_the_one_that_is(
     _, sent, _ = play(made, [reply, *[NOTHING] * 3], left(*["order"] * len(expected)))
     assert sent == [" ".join(f'order{{"code": "{code}", "pieces": 3}}' for code in expected)]
     assert [one.rule for one in made.held] == ["unasked_write"] * (len(codes) - len(expected))
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.6, ["switch_lamp"]), (0.4, [])])
+def test_a_call_that_words_mean_is_asked_for_where_a_letter_tells_its_tool(
+    share: float, expected: list[str]
+) -> None:
+    made, policy = lit("Mach das Licht L-2 aus"), LeadPolicy()
+    policy.tools = LAMPS
+    steps, sent, asked = take_up("turn_off(L-2)", policy, made), [], []
+    try:
+        action = next(steps)
+        while True:
+            event: Any = left("switch_lamp")
+            if isinstance(action, Ask):
+                asked.append(action.request.messages[-1].content)
+                likely = {"B": share, "A": 0.3, "C": 0.3} if action.request.top_logprobs else {}
+                event = Replied(Reply(off("L-2"), first_token=likely))
+            else:
+                assert isinstance(action, Execute)
+                sent += [call.tool for call in action.calls]
+            action = steps.send(event)
+    except StopIteration as end:
+        is_made = end.value
+    assert (is_made, sent) == (bool(expected), expected)
+    assert any("turn_off(L-2)" in text for text in asked) is bool(expected)

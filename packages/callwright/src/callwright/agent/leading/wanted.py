@@ -23,6 +23,8 @@ LETTER: Final = "letter"
 """The purpose of a question that stands alone and is answered with one letter."""
 SURE_SHARE: Final = threshold("callwright.agent", "wanted_sure_share")
 """The share from which a wish is for a tool."""
+TAKEN_UP_SHARE: Final = threshold("callwright.agent", "wanted_taken_up_share")
+"""The share from which a request is for a tool, where the model meant to call one."""
 _NONE = "none of them"
 
 _Choice = TypeVar("_Choice")
@@ -31,11 +33,15 @@ AskLetter: TypeAlias = Callable[[ChatRequest], Steps[Reply]]
 """Puts such a question (:meth:`callwright.agent.step.StepContext.ask_letter`)."""
 
 
-def find_wanted(wish: str, tools: Sequence[Tool], ask_letter: AskLetter) -> Steps[str]:
-    """The name of the tool that a wish is surely for; "" for none. Of the tools 19 are shown."""
+def find_wanted(
+    wish: str, tools: Sequence[Tool], ask_letter: AskLetter, least: float = SURE_SHARE
+) -> Steps[str]:
+    """The name of the tool that a wish is for with a share of ``least`` or more; "" for none. Of
+    the tools 19 are shown.
+    """
     shown = tools[: len(LETTERS) - 1]
     reply = yield from ask_letter(build_question(wish, shown, _NONE))
-    return read_wanted(reply, shown)
+    return read_wanted(reply, shown, least)
 
 
 def build_question(text: str, tools: Sequence[Tool], *more: str) -> ChatRequest:
@@ -44,12 +50,13 @@ def build_question(text: str, tools: Sequence[Tool], *more: str) -> ChatRequest:
     return build_letter_question(asked)
 
 
-def read_wanted(reply: Reply, tools: Sequence[Tool]) -> str:
+def read_wanted(reply: Reply, tools: Sequence[Tool], least: float = SURE_SHARE) -> str:
     """The tool that a reply to it is sure of; "" where it is of none, or states no
-    probabilities."""
+    probabilities.
+    """
     shares = read_shares(reply.first_token, len(tools) + 1)[: len(tools)]
     best = max(zip(shares, tools, strict=False), key=lambda pair: pair[0], default=None)
-    return best[1].name if best is not None and best[0] >= SURE_SHARE else ""
+    return best[1].name if best is not None and best[0] >= least else ""
 
 
 def ask_shares(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from typing import Any
@@ -71,6 +72,68 @@ def test_words_that_need_no_tool_flow_as_they_come() -> None:
     book.answer(whole('{"no_call": "a greeting"}'), JSON)
     stream = text_stream("Guten ", "Morgen!")
     assert book.answer(stream).out == stream
+
+
+PSEUDO = '{"name": "bank_deposit", "arguments": {"sum": 75}}'
+DECLINED = '{"no_call": "why"}'
+
+
+def answer_freely(book: Playbook, text: str, stream: bool) -> Playbook:
+    return book.answer(text_stream(text)) if stream else book.answer(whole(text), JSON)
+
+
+def read_answer(out: bytes, stream: bool) -> tuple[str, list[str]]:
+    """The text of an answer, and the tools that it calls."""
+    if stream:
+        made = assembled(out)
+        return made["text"], [call["name"] for call in made["calls"]]
+    message = json.loads(out)["choices"][0]["message"]
+    called = [call["function"]["name"] for call in message.get("tool_calls") or ()]
+    return message["content"] or "", called
+
+
+def write_letter(letter: str, share: float) -> bytes:
+    """A reply of one letter, with how likely it was."""
+    made = json.loads(whole(letter))
+    likely = [
+        {"token": letter, "logprob": math.log(share)},
+        {"token": "B", "logprob": math.log(1 - share)},
+    ]
+    made["choices"][0]["logprobs"] = {"content": [{**likely[0], "top_logprobs": likely}]}
+    return json.dumps(made).encode()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_words_that_are_a_call_of_no_offered_tool_lead_to_the_call_that_was_meant(
+    stream: bool,
+) -> None:
+    # letters are remembered by model
+    begun = {**body(ASKED, stream=stream), "model": f"sure {stream}"}
+    book = Playbook(Settings(guided="on")).ask(begun)
+    book.answer(whole(DECLINED), JSON)
+    answer_freely(book, PSEUDO, stream)
+    book.answer(write_letter("A", 0.6), JSON)
+    assert b"bank_deposit" in book.asked[-1].body
+    assert b"no_call" not in book.asked[-1].body.split(b"response_format")[-1]
+    out = book.answer(whole(CALL), JSON).out
+    assert read_answer(out, stream) == ("", ["deposit"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("said", "expected"), [("It is 42.", "It is 42."), (PSEUDO, "the model gave no answer")]
+)
+def test_where_no_tool_is_meant_there_are_words_in_the_end(
+    stream: bool, said: str, expected: str
+) -> None:
+    asked = {"role": "user", "content": "What is 17 plus 25?"}
+    begun = {**body(asked, stream=stream), "model": f"unsure {stream} {said}"}
+    book = Playbook(Settings(guided="on")).ask(begun)
+    book.answer(whole(DECLINED), JSON)
+    answer_freely(book, PSEUDO, stream)
+    book.answer(write_letter("A", 0.4), JSON)
+    out = answer_freely(book, said, stream).out
+    assert read_answer(out, stream) == (expected, [])
 
 
 def test_an_upstream_that_cannot_be_led_is_asked_as_the_client_did() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from callwright.agent.leading.forms import hold_to_meant
+from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import CheckedCall, Reply
 from callwright.nouns.wire_names import EditRules
@@ -31,6 +32,7 @@ from callwright.proxy.session.decision.readings import (
     keep_accepted,
     read_usable_calls,
 )
+from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
 from callwright.proxy.session.leading import guided, user_question
 from callwright.proxy.session.model_rule import refine_calls
 from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
@@ -180,6 +182,8 @@ def ask_in_words(
 
 def _read_in_words(reply: Reply, problem: str, context: Context) -> str:
     """The words of a reply that are no call; the problem where it has none."""
+    if find_hallucinated_call(reply.text, context) is not None:
+        return problem or load_phrases(guess_spoken(context.query))["no_reply"]
     parsed = parse_calls(reply.text, context.toolset.tools)
     if parsed.calls and parsed.text.strip():
         return parsed.text

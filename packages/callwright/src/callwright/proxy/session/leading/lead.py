@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from callwright.agent.leading.forms import read_guided_calls
 from callwright.agent.leading.led_context import LedContext
 from callwright.agent.leading.policy import LeadPolicy, Parts
-from callwright.agent.leading.turn import carry_on, take_round
+from callwright.agent.leading.turn import carry_on, take_round, take_up
 from callwright.agent.run_facts import RunFacts
 from callwright.agent.safety.held_call import UNASKED_WRITE, HeldCall
 from callwright.agent.safety.repeats import asks_for_nothing
@@ -35,12 +35,13 @@ from callwright.models.chat import messages_out
 from callwright.models.grammar import build_grammar
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Trace
-from callwright.nouns.types import JsonObject, Reply, Tool, ToolCall
+from callwright.nouns.types import Edit, JsonObject, Reply, Tool, ToolCall
+from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context, DecidedBefore
 from callwright.proxy.session.decision.decide import decide_calls
-from callwright.proxy.session.decision.decision import Decision, Found, Question
+from callwright.proxy.session.decision.decision import Decision, Found, Question, serialize_call
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.leading.closing import Closing
 
@@ -64,6 +65,7 @@ class Lead:
     notes: list[str] = field(default_factory=list)
     held: list[HeldCall] = field(default_factory=list)  # of decisions that left no call
     dropped: list[ToolCall] = field(default_factory=list)  # equal calls that are made once
+    turn: tuple[LeadPolicy, LedContext] | None = None  # whose steps these were
 
 
 @dataclass(slots=True)
@@ -99,6 +101,7 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     led.leaves_out_unasked = "unasked" not in context.settings.without and context.guard == "act"
     led.is_silent, led.letters = not context.may_ask_for_shares, context.letters
     led.wishes, led.left, led.stated = before.wishes, before.left, before.stated
+    made.turn = policy, led
     yield from _carry_out_steps(take_round(policy, led), context, policy, led, made)
     decided = DecidedBefore(policy.chosen, policy.intended, led.wishes, led.list_left(), led.stated)
     remember_decided(context, decided)
@@ -116,6 +119,27 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     if made.is_readable and made.decision is None:
         yield from _end_turn(context, led, policy, made)
     return made
+
+
+def take_up_call(
+    call: ToolCall, context: Context, made: Lead
+) -> Generator[Question, Reply, Decision | None]:
+    """The engine's decision where it had none and the upstream's words are a call of a tool that
+    nobody offered (:func:`callwright.agent.leading.turn.take_up`). None where no call comes of it.
+    """
+    if made.turn is None or context.state.results:
+        return None
+    policy, led = made.turn
+    context.choice = "auto"
+    told = serialize_call(call)
+    steps = take_up(json_bytes(told).decode(), policy, led)
+    yield from _carry_out_steps(steps, context, policy, led, made)
+    if made.decision is None:
+        context.choice = "none"
+        return None
+    sent = [serialize_call(one.call) for one in made.decision.calls]
+    made.decision.edits += [Edit("/0", told, sent[0], EditRules.GUIDED_CALL)]
+    return made.decision
 
 
 def _end_turn(

@@ -89,14 +89,29 @@ def decide_answer(
     record, answer, streamed = transaction.record, transaction.answer, transaction.streamed
     record.parsed = tuple(f.call for f in found)
     record.raw = answer.raw() if answer is not None else record.raw
-    steps = decide_calls(found, text, finish, context, is_leading=is_leading)
-    made = transaction.decision = yield from answer_questions(transaction, steps)
+    made = yield from _take_up(transaction, context, found, text)
+    if made is None:
+        steps = decide_calls(found, text, finish, context, is_leading=is_leading)
+        made = yield from answer_questions(transaction, steps)
+    transaction.decision = made
     if is_leading and not made.calls:
         return made
     yield from _see_to_words(transaction, context, made, finish)
     leaked = streamed.leaked if streamed is not None else 0
     record.settled(made, by_us=answer is None, leaked=leaked)
     return made
+
+
+def _take_up(
+    transaction: Transaction, context: Context, found: Sequence[Found], text: str
+) -> Steps[Decision | None]:
+    """Return the decision of the engine that led the upstream, where its words are nothing but a
+    call of a tool that nobody offered; else None.
+    """
+    is_call = len(found) == 1 and found[0].call.tool not in context.toolset.names
+    if transaction.take_up is None or not is_call or text.strip():
+        return None
+    return (yield from answer_questions(transaction, transaction.take_up(found[0].call)))
 
 
 def _see_to_words(

@@ -16,7 +16,7 @@ from callwright.proxy.session.decision.decision import Decision, Question, seria
 from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.final_call import FinalCall
 from callwright.proxy.session.leading import guided
-from callwright.proxy.session.leading.lead import Lead, lead
+from callwright.proxy.session.leading.lead import Lead, lead, take_up_call
 from callwright.proxy.session.phases.answering import ask_freely
 from callwright.proxy.session.phases.asking import UNSUPPORTED, answer_questions, ask_upstream
 from callwright.proxy.session.phases.by_schema import ask_guided
@@ -72,6 +72,7 @@ def lead_agent(transaction: Transaction, context: Context, say: Say | None = Non
         return True
     record.notes += made.problems
     context.choice = "none"  # nothing more is called now
+    transaction.take_up = lambda call: take_up_call(call, context, made)
     return (yield from (say or _say_freely)(transaction, context, made))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from callwright.nouns.errors import Failure
-from callwright.nouns.types import JsonObject, Reply
+from callwright.nouns.types import JsonObject, Reply, ToolCall
 from callwright.proxy.apis.adapters import Front, Plain, Writer
 from callwright.proxy.server.headers import filter_downstream
 from callwright.proxy.server.outbound import Outbound
@@ -16,7 +16,7 @@ from callwright.proxy.session.answers.completion import Whole
 from callwright.proxy.session.answers.form import Form
 from callwright.proxy.session.answers.streaming import Streamed
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decision.decision import Decision
+from callwright.proxy.session.decision.decision import Decision, Question
 from callwright.proxy.session.events import (
     Command,
     Event,
@@ -40,6 +40,9 @@ Steps: TypeAlias = Generator[list[Command], Event, T]
 """A phase: yields the commands that follow from an event, is sent the next event. Commands that
 follow from its last event stay in the transaction.
 """
+
+
+TakeUp: TypeAlias = Callable[[ToolCall], Generator[Question, Reply, Decision | None]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,7 +120,8 @@ class Transaction(ClientSide):
     upstream is asked for: "free" for what the client asks, "" where nothing is read, or the kind of
     a question of ours; ``head`` is that of the last answer to such a question, and ``live`` an
     answer of our own making of which a part has gone out. ``final_call``: how a client that demands
-    a call is told an answer.
+    a call is told an answer. ``take_up``: decides on a call of a tool that nobody offered, where
+    the answer is nothing else.
     """
 
     settings: Settings
@@ -132,6 +136,7 @@ class Transaction(ClientSide):
     final_call: FinalCall | None = None
     asking: str = ""
     failure: Failure | None = None  # why the last question of ours got no answer
+    take_up: TakeUp | None = None
     # runs what must not be cut off for taking long
     unmetered: Callable[[Callable[[], None]], None] = lambda load: load()
 
