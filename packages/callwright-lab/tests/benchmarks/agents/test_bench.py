@@ -123,6 +123,14 @@ def test_a_row_says_what_was_measured(tmp_path: Path) -> None:
     assert row["prompt_tokens"] > 0
 
 
+def test_every_tool_of_the_set_may_be_offered_and_the_rows_say_so(tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    given = ["--tasks", "en-read-1,home-en-read-1", "--open-final", "--ways", "direct"]
+    main([*given, "--out", str(out), "--all-tools"])
+    assert [row["label"] for row in read_rows(out)] == ["all tools", "all tools"]
+    assert all(row["success"] for row in read_rows(out))
+
+
 def test_rows_of_two_sets_carry_the_digest_of_theirs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

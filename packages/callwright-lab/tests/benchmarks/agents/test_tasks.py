@@ -155,6 +155,14 @@ def test_a_set_is_chosen_before_its_half() -> None:
     assert len(select_tasks("home-dev", SAMPLE)) == SAMPLE
 
 
+def test_a_task_may_offer_every_tool_of_its_set() -> None:
+    task = load_tasks()[0]
+    offered = task.offer_all()
+    assert set(task.tools) < set(offered.tools) == {*task.task_set.declarations}
+    assert (offered.id, offered.half, offered.gold) == (task.id, task.half, task.gold)
+    assert [*offered.open_world()[0].tools] == [*offered.tools]
+
+
 def test_a_sample_is_always_the_same() -> None:
     sample = select_tasks("dev", SAMPLE)
     assert len(sample) == SAMPLE

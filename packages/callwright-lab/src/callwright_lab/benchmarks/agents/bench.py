@@ -62,6 +62,8 @@ from callwright_lab.benchmarks.comparison.comparison import (
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 TURNS = 12
+ALL_TOOLS = "all tools"
+"""The label of rows whose tasks were offered every tool of their set."""
 OWN = "callwright"
 WAYS = ("direct", "proxy")  # of a loop
 
@@ -367,6 +369,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--proxy-option", action="append", default=[], help="one more of the proxy; repeatable")
     add_planner_option(known)
     add("--label", default="", help="a name that keeps rows of another proxy apart")
+    add("--all-tools", action="store_true", help="offer every tool of the set with every task")
     add("--limit-seconds", type=float, default=600.0, help="for one task")
     add("--out", type=Path, default=Path("runs/agents/results.jsonl"), help="file of rows")
     add("--resume", action="store_true", help="go on with what is missing in that file")
@@ -380,6 +383,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = _read_rows(options)
     if not options.report:
         tasks = select_tasks(options.tasks, options.sample, may_open_final=options.open_final)
+        if options.all_tools:
+            tasks = tuple(task.offer_all() for task in tasks)
+            options.label = " ".join(part for part in (options.label, ALL_TOOLS) if part)
         bench = Bench(options.out, tasks, options.limit_seconds)
         bench.done = {(row["task"], row["data"], *get_configuration(row)) for row in rows}
         _measure_all(bench, list_setups(options))

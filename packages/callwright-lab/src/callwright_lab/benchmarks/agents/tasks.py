@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -78,6 +78,10 @@ class Task:
     def gold(self) -> tuple[Call, ...]:
         """The calls of all steps in order."""
         return tuple(call for step in self.steps for call in step)
+
+    def offer_all(self) -> Task:
+        """The same task with every tool of its set on offer."""
+        return replace(self, tools=tuple(self.task_set.declarations))
 
     def open_world(self) -> tuple[World, list[JsonObject]]:
         """A world as it is before the request, and the chat messages until then.
