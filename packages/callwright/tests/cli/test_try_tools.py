@@ -74,6 +74,15 @@ def test_the_table_shows_both_ranks_and_why(home: Path) -> None:
     assert "remembered" in again.stdout
 
 
+def test_what_a_file_says_of_the_price_of_trials_holds_here_too(home: Path) -> None:
+    told = home / "prices.toml"
+    told.write_text('trial_price = ["*=9"]\ntrial_money = 10\n')
+    options = ("--tools", home / "tools.py", "--no-evidence", "--config", told)
+    done = callwright("tools", "try", QUERY, *options)
+    assert "a call costs 9, and 1 is left for trials" in done.stderr
+    assert "1 calls" in callwright("tools", "try", QUERY, *options, "--money", "9").stdout
+
+
 def test_as_many_are_shown_as_were_asked_for(home: Path) -> None:
     told = callwright(
         "tools", "try", QUERY, "--tools", home / "tools.py", "--no-evidence", "--k", "2"

@@ -214,7 +214,7 @@ def run_command(
         profile=config.profile,
         say=False,
     ).announced("model", "encoder", log_format=shown.form)
-    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety, selection), shown))
+    raise typer.Exit(run_query(RunRequest.of(query, settings, strategy, safety), shown))
 
 
 @app.command("chat")
@@ -255,7 +255,7 @@ def chat_command(
         profile=config.profile,
         say=False,
     ).announced("model", "encoder")
-    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety, selection), session))
+    raise typer.Exit(run_chat(RunRequest.of("", settings, strategy, safety), session))
 
 
 @app.command("runs")

@@ -27,7 +27,6 @@ from callwright.cli.settings.options import (
     StrategyOptions,
 )
 from callwright.cli.settings.settings import Settings
-from callwright.cli.settings.trials import TrialOptions
 from callwright.cli.terminal.answer import AnswerPrinter
 from callwright.cli.terminal.consent import make_terminal_approval
 from callwright.cli.terminal.console import format_count
@@ -79,7 +78,6 @@ class RunRequest:
         settings: Settings,
         strategy: StrategyOptions,
         safety: SafetyOptions,
-        selection: TrialOptions,
     ) -> RunRequest:
         """Return the request of the settings and the command line. Raises ConfigError."""
         retrieval = settings.get("retrieval")
@@ -111,7 +109,7 @@ class RunRequest:
                 settings.get("shortlist"),
                 settings.get("trials", "off"),
                 mode_named(retrieval) if retrieval else None,
-                probing=selection.to_trials(),
+                probing=settings.trials(),
                 simulator=make_simulator,
             ),
             settings.journal(),

@@ -4,6 +4,7 @@ request.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -31,6 +32,7 @@ from callwright.cli.settings.trials import Judges, Simulate
 
 if TYPE_CHECKING:
     from callwright.agent.probing import TrialPolicy
+    from callwright.cli.settings.settings import Settings
 
 _OFFERED = "list"
 
@@ -168,16 +170,27 @@ class ProbeOptions:
         ),
     ] = None
     money: Annotated[
-        float, typer.Option("--money", help="What the calls may cost together.", min=0)
-    ] = 0.0
+        float | None, typer.Option("--money", help="What the calls may cost together.", min=0)
+    ] = None
     relevance: Annotated[
-        Judges,
+        Judges | None,
         typer.Option(
-            help="Who judges whether a reply is about the request; encoder is MiniLM, calibrated."
+            help=(
+                "Who judges whether a reply is about the request; encoder is MiniLM, calibrated."
+                " [rules]"
+            )
         ),
-    ] = Judges.rules
+    ] = None
 
-    def to_policy(self, search: SearchOptions) -> TrialPolicy:
+    def to_settings(self) -> Mapping[str, Any]:
+        """Return what files say of every trial too: what it costs, and who judges its reply."""
+        return {
+            "trial_price": self.price,
+            "trial_money": self.money,
+            "trial_relevance": self.relevance and self.relevance.value,
+        }
+
+    def to_policy(self, search: SearchOptions, settings: Settings) -> TrialPolicy:
         from callwright.agent.probing import TrialPolicy
         from callwright.agent.probing.settings import read_prices
 
@@ -190,8 +203,8 @@ class ProbeOptions:
             evaluation="model" if self.model else "evidence",
             simulate=self.simulate.value if self.model else "never",
             order=self.order.value,
-            prices=dict(read_prices(self.price or ())),
-            money=self.money,
+            prices=dict(read_prices(settings.get("trial_price", ()))),
+            money=settings.get("trial_money", 0.0),
         )
 
 
@@ -218,8 +231,8 @@ def try_command(
     from callwright.cli.try_tools import Wanted, try_out
     from callwright.retrieval import mode_named
 
-    settings = resolve_settings(tools, kept, config=config.config, profile=config.profile)
-    policy, mode = probes.to_policy(search), mode_named(search.mode)
+    settings = resolve_settings(tools, probes, kept, config=config.config, profile=config.profile)
+    policy, mode = probes.to_policy(search, settings), mode_named(search.mode)
     wanted = Wanted(
         query,
         settings.sources(),
@@ -227,7 +240,7 @@ def try_command(
         mode,
         policy,
         probes.model,
-        has_verdicts=probes.relevance is Judges.encoder,
+        has_verdicts=settings.get("trial_relevance") == Judges.encoder,
     )
     with opened_evidence(settings.evidence()) as store:
         raise typer.Exit(try_out(wanted, store, as_json))

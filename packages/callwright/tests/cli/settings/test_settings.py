@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from callwright.agent.probing.settings import TrialSettings
 from callwright.cli.settings.settings import Given, Settings, render_settings, resolve_settings
 from callwright.models import ModelSpec, open_model
 from callwright.nouns.errors import ConfigError
@@ -103,6 +104,34 @@ def test_the_command_line_goes_before_the_environment_the_project_the_user_and_t
     assert "only" not in made.known
     assert "strategy" not in made.known
     assert made.get("model") == "http://project:1/v1"
+
+
+def test_trials_are_set_by_files_too_and_only_where_something_is_tried(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+trials = "read-only"
+trial_model = "run"
+trial_simulate = "transient"
+trial_price = ["maps_*=0.5", "*=0"]
+trial_money = 2
+trial_relevance = "encoder"
+""",
+    )
+
+    def trials(**given: object) -> TrialSettings:
+        return resolve_settings(Given(given), config=path, environ={}).trials()
+
+    prices = (("maps_*", 0.5), ("*", 0.0))
+    assert trials() == TrialSettings("run", "transient", prices, 2, "encoder")
+    assert trials(trial_money=3.0).money == 3.0
+    assert trials(trials="off") == TrialSettings(), "nothing is tried: the file's do no harm"
+    assert trials(trials="off", trial_money=3.0) == TrialSettings(money=3.0), "refused by the run"
+    with pytest.raises(ConfigError, match="PATTERN=COST"):
+        trials(trial_price=["much"])
+    environ = {"CALLWRIGHT_TRIAL_RELEVANCE": "rules", "CALLWRIGHT_TRIAL_MONEY": "9"}
+    said = resolve_settings(config=path, environ=environ).trials()
+    assert (said.relevance, said.money) == ("rules", 2), "an amount is in no variable"
 
 
 def test_a_profile_goes_before_what_is_said_in_general_and_is_one_over_both_files(

@@ -1,25 +1,30 @@
-"""The options of trials become their settings."""
+"""The options of trials are settings, by the names that files have for them."""
 
 from __future__ import annotations
 
-import pytest
-
 from callwright.agent.probing.policy import Simulate as Simulates
-from callwright.agent.probing.settings import Judging, TrialSettings
+from callwright.agent.probing.settings import Judging
+from callwright.cli.settings.config import SETTINGS
+from callwright.cli.settings.options import SelectionOptions
 from callwright.cli.settings.trials import Judges, Simulate, TrialOptions
-from callwright.nouns.errors import ConfigError
 
 
-def test_without_options_nobody_is_asked_and_nothing_is_paid() -> None:
-    assert TrialOptions().to_trials() == TrialSettings()
+def test_without_options_nothing_is_said() -> None:
+    assert not any(TrialOptions().to_settings().values())
 
 
-def test_every_option_is_a_setting() -> None:
+def test_every_option_is_a_setting_that_a_file_may_hold_too() -> None:
     given = TrialOptions("run", Simulate.every, ["maps_*=0.5", "*=0"], 2.0, Judges.encoder)
-    prices = (("maps_*", 0.5), ("*", 0.0))
-    assert given.to_trials() == TrialSettings("run", "every", prices, 2.0, "encoder")
-    with pytest.raises(ConfigError, match="PATTERN=COST"):
-        TrialOptions(trial_price=["much"]).to_trials()
+    said = given.to_settings()
+    assert said == {
+        "trial_model": "run",
+        "trial_simulate": "every",
+        "trial_price": ["maps_*=0.5", "*=0"],
+        "trial_money": 2.0,
+        "trial_relevance": "encoder",
+    }
+    assert said.keys() <= SETTINGS.keys()
+    assert SelectionOptions("run").to_settings()["trial_model"] == "run"
 
 
 def test_the_choices_are_those_of_the_settings() -> None:

@@ -4,6 +4,7 @@ cannot be used.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -14,12 +15,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
+from callwright.cli.settings.trials import Judges, Simulate
 from callwright.jsontext import is_deeper
 from callwright.language import ENGLISH
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS
 from callwright.nouns.model_profile import load_profiles
 from callwright.nouns.protocols import ReplyMode
+from callwright.nouns.types import is_number
 from callwright.planning import PLANNERS
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart
 
@@ -81,6 +84,11 @@ SETTINGS: Mapping[str, Key] = {
     "journal": Key("a text or false", "as --journal; false is --no-journal", near=True),
     "shortlist": Key("a whole number", "as --shortlist", most=_MOST_TOOLS),
     "trials": Key("a text", "as --trials", lambda: TRYING),
+    "trial_model": Key("a text", "as --trial-model"),
+    "trial_simulate": Key("a text", "as --trial-simulate", lambda: (*Simulate,)),
+    "trial_price": Key("a list of texts", "as --trial-price"),
+    "trial_money": Key("a number of 0 or more", "as --trial-money"),
+    "trial_relevance": Key("a text", "as --trial-relevance", lambda: (*Judges,)),
     "retrieval": Key("a text", "as --retrieval", _list_modes),
     "evidence": Key("a text or false", "as --evidence; false is --no-evidence", near=True),
 }
@@ -279,6 +287,7 @@ def _explain_invalid(value: Any, key: Key) -> str:
         "a text or false": isinstance(value, str) or value is False,
         "true or false": isinstance(value, bool),
         "a whole number": isinstance(value, int) and not isinstance(value, bool),
+        "a number of 0 or more": is_number(value) and 0 <= value < math.inf,
     }
     if not fits[key.kind]:
         return f"takes {key.kind}, not {value!r}"

@@ -389,6 +389,7 @@ class SelectionOptions(TrialOptions):
             "shortlist": self.shortlist,
             "trials": self.trials and self.trials.value,
             "retrieval": self.retrieval,
+            **TrialOptions.to_settings(self),
         }
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from callwright.cli.settings.config import (
     NAME,
@@ -35,8 +35,12 @@ from callwright.nouns.log_line import LogFormat, build_log_line
 from callwright.tools.trust import TrustStore, digest_of, escape_terminal_text, normalize_location
 from callwright.tools.trust.store import VARIABLE
 
+if TYPE_CHECKING:
+    from callwright.agent.probing.settings import TrialSettings
+
 CONFIG, PROFILE = "CALLWRIGHT_CONFIG", "CALLWRIGHT_PROFILE"
-_LISTS = ("tools", "only", "allow")
+COMMAND_LINE = "the command line"  # the origin of what it said
+_IN_NO_VARIABLE = ("a list of texts", "a number of 0 or more")  # kinds
 USUAL = {"model": "local", "strategy": "layered", "planner": "default"}
 _CHATS = ("model", "proxy.upstream")  # the endpoints that are sent the key which api_key_env names
 _NAMED = {"journal": "CALLWRIGHT_RUNS"}
@@ -92,6 +96,26 @@ class Settings:
         """
         said = self.get("evidence")
         return Path(said).expanduser() if said else said is not False
+
+    def trials(self) -> TrialSettings:
+        """Return the settings of the trials of a run. Where nothing is tried, what files and
+        variables say of them is no matter. Raises ConfigError for what makes no sense.
+        """
+        from callwright.agent.probing.settings import TrialSettings, read_prices
+
+        are_made = self.get("trials", "off") != "off"
+        said = {
+            key: one.value
+            for key, one in self.known.items()
+            if are_made or one.origin == COMMAND_LINE
+        }
+        return TrialSettings(
+            model=said.get("trial_model", ""),
+            simulate=said.get("trial_simulate", "never"),
+            prices=read_prices(said.get("trial_price", ())),
+            money=said.get("trial_money", 0.0),
+            relevance=said.get("trial_relevance", "rules"),
+        )
 
     def announced(self, *asked: str, log_format: LogFormat | None = None) -> Settings:
         """Itself, ready to be acted on: told of on stderr. ``asked`` names the endpoints that are
@@ -275,7 +299,7 @@ def resolve_settings(
 
 
 def _wrap_setting(value: Any) -> Setting:
-    return value if isinstance(value, Setting) else Setting(value, "the command line")
+    return value if isinstance(value, Setting) else Setting(value, COMMAND_LINE)
 
 
 def _keep_one_upstream(general: dict[str, Setting], told: dict[str, Setting]) -> dict[str, Setting]:
@@ -319,9 +343,9 @@ def _describe_unused(path: Path, keys: tuple[str, ...]) -> str:
 
 def _read_variables(environ: Mapping[str, str]) -> dict[str, Setting]:
     made = {}
-    for key in SETTINGS:
+    for key in (key for key, told in SETTINGS.items() if told.kind not in _IN_NO_VARIABLE):
         name = _NAMED.get(key, f"CALLWRIGHT_{key.upper()}")
-        if environ.get(name) and key not in _LISTS and key != "api_key_env":
+        if environ.get(name) and key != "api_key_env":
             value = (
                 _parse_whole(name, environ[name])
                 if SETTINGS[key].kind == "a whole number"

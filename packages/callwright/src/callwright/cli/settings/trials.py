@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
-
-if TYPE_CHECKING:
-    from callwright.agent.probing.settings import TrialSettings
 
 
 class Simulate(StrEnum):
@@ -39,12 +37,15 @@ class TrialOptions:
         ),
     ] = None
     trial_simulate: Annotated[
-        Simulate,
+        Simulate | None,
         typer.Option(
             "--trial-simulate",
-            help="With --trial-model: failures that get a simulated reply, which proves nothing.",
+            help=(
+                "With --trial-model: failures that get a simulated reply, which proves nothing."
+                " [never]"
+            ),
         ),
-    ] = Simulate.never
+    ] = None
     trial_price: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,24 +57,21 @@ class TrialOptions:
         ),
     ] = None
     trial_money: Annotated[
-        float, typer.Option("--trial-money", help="What trial calls may cost together.", min=0)
-    ] = 0.0
+        float | None,
+        typer.Option("--trial-money", help="What trial calls may cost together.", min=0),
+    ] = None
     trial_relevance: Annotated[
-        Judges,
+        Judges | None,
         typer.Option(
             "--trial-relevance",
-            help="Who judges whether a reply is about the request; encoder is MiniLM, calibrated.",
+            help=(
+                "Who judges whether a reply is about the request; encoder is MiniLM, calibrated."
+                " [rules]"
+            ),
         ),
-    ] = Judges.rules
+    ] = None
 
-    def to_trials(self) -> TrialSettings:
-        """Return the settings of the trials. Raises ConfigError for what makes no sense."""
-        from callwright.agent.probing.settings import TrialSettings, read_prices
-
-        return TrialSettings(
-            model=self.trial_model or "",
-            simulate=self.trial_simulate.value,
-            prices=read_prices(self.trial_price or ()),
-            money=self.trial_money,
-            relevance=self.trial_relevance.value,
-        )
+    def to_settings(self) -> Mapping[str, Any]:
+        """Return what the command line said, by the names that files have for it."""
+        said = {one.name: getattr(self, one.name) for one in fields(TrialOptions)}
+        return {key: str(v) if isinstance(v, StrEnum) else v for key, v in said.items()}
