@@ -15,6 +15,7 @@ from callwright.agent.fold import (
     Said,
     Spoke,
     fold_entries,
+    list_returned,
     read_journal,
     read_messages,
 )
@@ -70,6 +71,23 @@ def test_a_reminder_behind_results_is_no_turn_and_the_same_request_behind_an_ans
     again = fold(*begun, Said("Done."), Spoke("Pay."))
     assert (again.results, [r.id for r in again.earlier]) == ((), ["r1"])
     assert fold(*begun, Spoke("Stop!")).asked.query == "Stop!", "new words always count"
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_a_reminder_that_stood_beside_the_request_opens_no_turn(between: str) -> None:
+    reminders = ("请简短回答", "Use euros.")
+    begun = [Spoke(between.join(["Pay.", *reminders])), called("pay"), Returned("c1", "paid")]
+    for again in (*reminders, between.join(reminders)):
+        state = fold(*begun, Spoke(again))
+        assert ([r.id for r in state.results], state.asked.query[:4]) == (["r1"], "Pay.")
+    assert fold(*begun, Spoke("Use euros. Pay.")).asked.query == "Use euros. Pay."
+
+
+def test_of_the_present_turn_the_calls_are_listed_that_returned_something() -> None:
+    broken = Called((ToolCall("c2", "pay", "{"), ToolCall("c3", "pay", {})))
+    before = [Spoke("Look."), called("pay"), Returned("c1", "paid"), Spoke("Pay.")]
+    (listed,) = list_returned([*before, broken, Returned("c2", "Error: no")])
+    assert (listed[0].arguments, listed[1].ok) == ("{", False)
 
 
 @pytest.mark.parametrize("ids", [("a", "b"), ("", ""), ("same", "same")])

@@ -6,9 +6,10 @@ Messages do not tell slots, approvals or budgets, and a client may have trimmed 
 unknown may only reduce what is done: a write without a clear outcome counts as one that may have
 happened, and no approval is ever inferred.
 
-A *turn* is what follows from one message of the user. A text that recurs word for word behind
-results is a reminder that the client injects, and opens no turn; so is one that is wrapped whole in
-elements, such as the time and the open files of an editor.
+A *turn* is what follows from one message of the user. A text behind results all of whose lines the
+user's messages held before is a reminder that the client injects, and opens no turn: clients send
+it alone or beside other words. So is one that is wrapped whole in elements, such as the time and
+the open files of an editor.
 """
 
 from __future__ import annotations
@@ -260,10 +261,21 @@ def fold_entries(entries: Iterable[Entry], tools: Sequence[Tool] = ()) -> RunSta
     those before it; calls are numbered ``r1``, ``r2``, … in the order in which they were written,
     whatever ids they had.
     """
+    return _fold(entries, tools).state(tuple(tools))
+
+
+def list_returned(entries: Iterable[Entry]) -> list[tuple[ToolCall, ToolResult]]:
+    """The calls of the present turn that returned something, in call order, each with that."""
+    folding = _fold(entries, ())
+    made = folding.past[folding.begins :]
+    return [(one.call, one.result) for one in made if one.result is not None]
+
+
+def _fold(entries: Iterable[Entry], tools: Sequence[Tool]) -> _Folding:
     folding = _Folding({tool.name: tool for tool in tools})
     for entry in entries:
         folding.take(entry)
-    return folding.state(tuple(tools))
+    return folding
 
 
 @dataclass(slots=True)
@@ -281,7 +293,7 @@ class _Folding:
     query: str = ""
     said: list[Message] = field(default_factory=list)  # before the request
     behind: list[Message] = field(default_factory=list)  # since, where the turn goes on
-    texts: set[str] = field(default_factory=set)  # of the user
+    lines: set[str] = field(default_factory=set)  # of the user's texts
     past: list[_Past] = field(default_factory=list)
     waiting: dict[str, _Past] = field(default_factory=dict)
     twins: dict[str, deque[_Past]] = field(default_factory=dict)  # under an id that already waits
@@ -301,13 +313,14 @@ class _Folding:
                 self._return(entry)
 
     def _speak(self, text: str) -> None:
-        if not text or (self.is_behind_results and text in self.texts):
+        lines = {line.strip() for line in text.splitlines()} - {""}
+        if not lines or (self.is_behind_results and lines <= self.lines):
             return
         if self.query:
             self.said.append(Message("user", self.query))
         self.said += self.behind
         self.behind = []
-        self.texts.add(text)
+        self.lines |= lines
         self.query, self.begins, self.is_behind_results = text, len(self.past), False
 
     def _call(self, calls: Sequence[ToolCall]) -> None:

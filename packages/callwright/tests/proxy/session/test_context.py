@@ -7,7 +7,7 @@ from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.settings import Settings
 from callwright.repair.gate import Refusal
 from callwright.tools.overlay import Overlay, OverlayChange, ToolOverlay, documented
-from tests.proxy.playbook import SEND, USER, WEATHER, body
+from tests.proxy.playbook import SEND, USER, WEATHER, body, call
 
 
 def test_tool_lists_are_remembered_up_to_so_many_bytes() -> None:
@@ -71,6 +71,17 @@ def test_the_users_words_are_the_users(behind: str) -> None:
         found = read_context(body(messages=messages), b"x", Toolsets(), Settings())
         assert found is not None
         assert found.query == said
+
+
+def test_a_reminder_that_recurs_behind_results_is_not_what_was_asked() -> None:
+    asked = {"role": "user", "content": "Wie ist das Wetter?\nDenk daran: antworte kurz."}
+    made = {"role": "assistant", "content": None, "tool_calls": [call("get_weather", {})]}
+    came = {"role": "tool", "tool_call_id": "c1", "content": "21"}
+    reminder = {"role": "user", "content": "Denk daran: antworte kurz."}
+    messages = [asked, made, came, reminder]
+    found = read_context(body(messages=messages), b"x", Toolsets(), Settings())
+    assert found is not None
+    assert found.query == asked["content"]
 
 
 def test_a_named_tool_that_was_not_offered_is_the_upstreams_business() -> None:

@@ -104,9 +104,21 @@ def test_identical_failing_calls_in_a_row_are_a_loop() -> None:
 
 def test_a_success_or_a_new_word_of_the_user_ends_a_loop() -> None:
     assert find_loops(talk("Error: no", "Error: no", "fine", "Error: no"), 3) == ()
-    again = [*talk("Error: no", "Error: no"), *talk("Error: no")]
+    again = [*talk("Error: no", "Error: no"), Message("user", "go on"), *talk("Error: no")]
     assert find_loops(again, 3) == ()
     assert find_loops(talk(*["Error: no"] * 5), 0) == (), "0 switches it off"
+
+
+def test_a_reminder_that_recurs_behind_results_ends_no_loop() -> None:
+    reminder, tries = Message("user", "Denk daran: antworte kurz."), talk(*["Error: no"] * 3)
+    told = [one for m in tries for one in ([m, reminder] if m.role != "assistant" else [m])]
+    (loop,) = find_loops(told, 3)
+    assert (loop.call[0], loop.times) == ("t", 3)
+
+
+def test_a_call_whose_arguments_are_no_json_is_a_loop_too() -> None:
+    (loop,) = find_loops(talk(*["Error: no"] * 3, arguments="{"), 3)
+    assert loop.call == ("t", "{")
 
 
 def test_questions_are_counted_by_message() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from callwright.agent.fold import Spoke, fold_entries, read_messages
+from callwright.agent.fold import fold_entries, read_messages
 from callwright.agent.state import RunState
 from callwright.language.spoken import name_spoken
 from callwright.nouns.types import (
@@ -197,7 +197,6 @@ class _Read:
     """
 
     messages: tuple[Message, ...] | None = None
-    query: str | None = None
     state: RunState | None = None
     waiting: dict[str, str] | None = None
     sources: ProvenanceIndex | None = None
@@ -337,11 +336,7 @@ class Context:
         """Return the user's last words: neither a reminder of the client nor a result without its
         call, which is told in the user's turn.
         """
-        if self._read.query is None:
-            entries = read_messages(self.messages)
-            spoken = [e.text for e in entries if isinstance(e, Spoke) and e.text]
-            self._read.query = spoken[-1] if spoken else ""
-        return self._read.query
+        return self.state.asked.query
 
     @property
     def spoken(self) -> str:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from callwright.agent.call_key import make_call_key
-from callwright.agent.fold import LOST, NO_RESULT, Spoke, read_messages
-from callwright.nouns.types import Edit, Json, JsonObject, Message, ToolCall
+from callwright.agent.fold import LOST, NO_RESULT, list_returned, read_messages
+from callwright.nouns.types import Edit, Json, JsonObject, Message
 from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import ids
-from callwright.repair.diagnose import failure_in
 
 _OWN = ("cwp", "cwr")  # how the proxy's ids begin (:mod:`callwright.proxy.session.ids`)
 _COUNTED = re.compile(r"[A-Za-z]*0{3,}[0-9]{1,4}")
@@ -74,39 +73,17 @@ def find_loops(messages: Sequence[Message], after: int) -> tuple[Loop, ...]:
     right.
     """
     failed: dict[tuple[str, str], tuple[int, str]] = {}
-    for call, said in _iter_results(messages):
-        if call is None:
-            failed.clear()
-            continue
-        made, failure = make_call_key(call), failure_in(said)
-        if failure is None or failure.kind == "empty":
+    for call, result in list_returned(read_messages(messages)):
+        made = make_call_key(call)
+        if result.failure is None:
             failed.pop(made, None)
         else:
-            failed[made] = (failed.get(made, (0, ""))[0] + 1, failure.message)
+            failed[made] = (failed.get(made, (0, ""))[0] + 1, result.failure.message)
     return tuple(
         Loop(made, times, said)
         for made, (times, said) in failed.items()
         if after and times >= after
     )
-
-
-def _iter_results(messages: Sequence[Message]) -> Iterator[tuple[ToolCall | None, str]]:
-    """Each result with its call, in order; (None, "") wherever the user speaks. A result without an
-    id belongs to the oldest open call, of its tool where it names one.
-    """
-    waiting: dict[str, ToolCall] = {}
-    for place, message in enumerate(messages):
-        is_behind = place > 0 and messages[place - 1].role == "tool"
-        read = read_messages(messages[place - 1 : place + 1] if is_behind else [message])
-        if any(isinstance(entry, Spoke) and entry.text for entry in read):
-            yield None, ""
-        waiting |= {call.id or f"{place}.{n}": call for n, call in enumerate(message.tool_calls)}
-        if message.role != "tool":
-            continue
-        named = (known for known, call in waiting.items() if message.name in ("", call.tool))
-        known = message.tool_call_id or next(named, "")
-        if known in waiting:
-            yield waiting.pop(known), message.content
 
 
 def pair_messages(raw: Json) -> tuple[list[Json], tuple[Edit, ...]]:
