@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from callwright.dataflow.flow import content_words
-from callwright.jsontext import JsonError, parse
+from callwright.jsontext import JsonError, parse, parse_object
 from callwright.nouns.types import Json, Message, Tool, to_canonical_json
 from callwright.repair.gate import Gate
+from callwright.repair.pending import is_pending
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.repair.result import Settings
@@ -78,13 +79,25 @@ class RepairContext:
 
     @cached_property
     def done(self) -> frozenset[str]:
-        """Prints of the calls that the conversation already holds, as messages' own or as JSON
-        lines in a text; what a system prompt holds is a list of tools or an example.
+        """Prints of the calls that the conversation already holds and that say nothing new: as
+        messages' own since the last word of the user, write or result of a job that goes on, or
+        as JSON lines in a text; what a system prompt holds is a list of tools or an example.
         """
-        own = [(c.tool, c.arguments) for m in self.messages for c in m.tool_calls]
+        own: list[tuple[str, Json]] = []
+        for message in self.messages:
+            if self._opens_again(message):
+                own.clear()
+            own += [(call.tool, call.arguments) for call in message.tool_calls]
         return frozenset(
             call_print(name, arguments) for name, arguments in [*own, *self._written()]
         )
+
+    def _opens_again(self, message: Message) -> bool:
+        """Return True if what was called before a message may be called once more for it."""
+        called = [self.by_name.get(call.tool) for call in message.tool_calls]
+        if any(tool is None or tool.effects.may_write for tool in called):
+            return True
+        return message.role == "user" or is_pending(parse_object(message.content))
 
     def _written(self) -> Iterator[tuple[str, Json]]:
         for line in "\n".join(self.told).splitlines():

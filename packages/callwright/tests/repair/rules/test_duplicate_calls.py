@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from callwright.nouns.types import READ, UNKNOWN, WRITE, Tool, ToolCall
+from callwright.nouns.types import READ, UNKNOWN, WRITE, Message, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.result import Settings
 from callwright.repair.rules import duplicate_calls as surplus
@@ -93,6 +95,28 @@ def test_a_call_that_the_conversation_already_holds_goes_beside_a_new_one() -> N
     calls = [call("GetUserToken", username="ann"), call("SetAlarm", token="t", time="7:00")]
     assert dropped(calls, [[], []], [True, True], text) == {0: surplus.DONE}
     assert dropped(calls[:1], [[]], [True], text) == {}
+
+
+@pytest.mark.parametrize(
+    ("behind", "goes"),
+    [
+        ((), True),
+        ((Message("assistant", "It is a1."), Message("user", "Look again, and set it.")), False),
+        ((Message("assistant", "", (ToolCall("c2", "SetAlarm", {"token": "a1"}),)),), False),
+        ((Message("tool", '{"status": "pending"}', tool_call_id="c1"),), False),
+        ((Message("tool", '{"token": "a1"}', tool_call_id="c1"),), True),
+    ],
+    ids=["nothing", "user", "write", "pending", "result"],
+)
+def test_what_was_called_may_be_called_again_where_it_may_say_something_new(
+    behind: tuple[Message, ...], goes: bool
+) -> None:
+    look, alarm = replace(TOKEN, effects=READ), replace(ALARM, effects=WRITE)
+    calls = [call("GetUserToken", username="ann"), call("SetAlarm", token="b2", time="7:00")]
+    messages = [Message("user", "Go."), Message("assistant", "", (replace(calls[0], id="c1"),))]
+    situation = RepairContext([look, alarm], "Go.", [*messages, *behind])
+    found = surplus.find_duplicate_calls(calls, [[], []], [True, True], situation)
+    assert (found.get(0) is not None) is goes
 
 
 def test_only_where_asked_for_a_call_that_adds_nothing_goes() -> None:
