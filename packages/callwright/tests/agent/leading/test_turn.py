@@ -275,9 +275,9 @@ def test_writes_to_records_that_are_not_named_wait_beside_the_one_that_is(
 def test_a_call_that_words_mean_is_asked_for_where_a_letter_tells_its_tool(
     share: float, expected: list[str]
 ) -> None:
-    made, policy = lit("Mach das Licht L-2 aus"), LeadPolicy()
+    made, policy = lit("Mach das Licht L-204 aus"), LeadPolicy()
     policy.tools = LAMPS
-    steps, sent, asked = take_up("turn_off(L-2)", policy, made), [], []
+    steps, sent, asked = take_up("turn_off(L-204)", policy, made), [], []
     try:
         action = next(steps)
         while True:
@@ -285,7 +285,7 @@ def test_a_call_that_words_mean_is_asked_for_where_a_letter_tells_its_tool(
             if isinstance(action, Ask):
                 asked.append(action.request.messages[-1].content)
                 likely = {"B": share, "A": 0.3, "C": 0.3} if action.request.top_logprobs else {}
-                event = Replied(Reply(off("L-2"), first_token=likely))
+                event = Replied(Reply(off("L-204"), first_token=likely))
             else:
                 assert isinstance(action, Execute)
                 sent += [call.tool for call in action.calls]
@@ -293,4 +293,30 @@ def test_a_call_that_words_mean_is_asked_for_where_a_letter_tells_its_tool(
     except StopIteration as end:
         is_made = end.value
     assert (is_made, sent) == (bool(expected), expected)
-    assert any("turn_off(L-2)" in text for text in asked) is bool(expected)
+    assert any("turn_off(L-204)" in text for text in asked) is bool(expected)
+
+
+def test_what_the_call_that_words_mean_lacks_is_looked_up_first() -> None:
+    made, policy = lit("Mach das Licht im Flur aus"), LeadPolicy()
+    policy.tools = LAMPS
+    steps, sent = take_up("turn_off(Flur)", policy, made), []
+    try:
+        action = next(steps)
+        while True:
+            event: Any = left("list_lamps")
+            if isinstance(action, Ask):
+                likely = {"B": 0.9} if action.request.top_logprobs else {}
+                event = Replied(Reply(off("L-9"), first_token=likely))
+            else:
+                assert isinstance(action, Execute)
+                sent += [call.tool for call in action.calls]
+            action = steps.send(event)
+    except StopIteration as end:
+        is_made = end.value
+    assert (is_made, sent) == (True, ["list_lamps"])
+
+
+def test_nothing_is_asked_of_words_where_no_tool_was_chosen() -> None:
+    with pytest.raises(StopIteration) as end:
+        next(take_up("turn_off(L-2)", LeadPolicy(), lit("Mach das Licht L-2 aus")))
+    assert end.value.value is False

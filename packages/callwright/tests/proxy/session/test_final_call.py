@@ -13,6 +13,7 @@ from callwright.proxy.session.events import UpstreamFailed
 from callwright.proxy.session.final_call import FinalCall, find_final_call
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, Playbook, assembled, whole
+from tests.proxy.session.phases.test_leading import write_letter
 from tests.proxy.session.test_guard import ASKED, LOOK, PAY, called, came, context, offered
 from tests.proxy.session.test_told_calls import SMOLAGENTS
 from tests.proxy.session.test_told_prompt import EXAMPLES, RULES, TOLD
@@ -102,6 +103,18 @@ def test_an_upstream_that_fails_is_said_to_have_failed() -> None:
     book.tell(UpstreamFailed(Failure("unavailable", "no connection")))
     assert b"no connection" in book.out
     assert book.record.outcome == "failed"
+
+
+@pytest.mark.parametrize("is_meant", [True, False])
+def test_words_that_are_a_call_of_no_offered_tool_are_no_answer(is_meant: bool) -> None:
+    pseudo = whole('{"name": "bank_transfer", "arguments": {"sum": 50}}')
+    begun = {**body(ASKED), "model": f"meant {is_meant}"}
+    book = Playbook(Settings(guided="on")).ask(begun)
+    book.answer(whole('{"no_call": "why"}'), JSON).answer(pseudo, JSON)
+    book.answer(write_letter("A" if is_meant else "C", 0.9), JSON)
+    book.answer(guided(PAYING) if is_meant else whole("Whom do you mean?"), JSON)
+    said = ("final_answer", {"answer": "Whom do you mean?"})
+    assert calls(book.out) == [("pay", {"to": "Ann", "amount": 50}) if is_meant else said]
 
 
 @pytest.mark.parametrize(

@@ -116,3 +116,10 @@ def test_data_that_only_begins_so_flows_when_it_turns_out_to_be_none() -> None:
     book.tell(Probed(native=False, schema=True))
     stream = text_stream('{"name": "add",', ' "sum": 42}')
     assert book.answer(stream).out == stream
+
+
+def test_who_asks_for_json_may_be_given_such_an_object() -> None:
+    found = weak(SUM)
+    found.body["response_format"] = {"type": "json_object"}
+    assert find_hallucinated_call(ADD, found) is None
+    assert not may_begin_call(ADD, found)

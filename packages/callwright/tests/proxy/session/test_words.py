@@ -57,6 +57,15 @@ def test_what_a_client_adds_behind_results_opens_no_turn(last: Any, *, expected:
     assert words.is_after_results(found) is expected
 
 
+def test_a_result_whose_call_was_trimmed_awaits_words() -> None:
+    lost = {"role": "user", "content": f"Earlier tool result of get_weather: {RESULT}"}
+    asked = {"role": "user", "content": "And in Rome?"}
+    for messages, expected in (([USER, lost], True), ([USER, lost, asked], False)):
+        found = read_context(body(messages=messages), b"x", Toolsets(), Settings())
+        assert found is not None
+        assert words.is_after_results(found) is expected
+
+
 @pytest.mark.parametrize("text", ["{}{}", "[]\n\n[]", '""', "{", "```"])
 def test_marks_without_a_word_wait_to_the_end_of_a_stream(text: str) -> None:
     watch = words.WordsWatch()

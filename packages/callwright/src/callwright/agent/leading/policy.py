@@ -188,6 +188,12 @@ class LeadPolicy:
             calls = [*bound.calls, *(call for call in calls if call.tool in missing)]
         called = {call.tool for call in calls}
         context.facts.skip(skip for skip in bound.skips if skip.tool not in called)
+        yield from self.call_when_ready(calls, offered, context)
+
+    def call_when_ready(
+        self, calls: Sequence[ToolCall], offered: Sequence[Tool], context: StepContext
+    ) -> Steps[None]:
+        """Have calls of offered tools made; what one of them still lacks is looked up first."""
         early: list[EarlyCall] = []
         if self._parts.prerequisites:
             calls, early, made_up = split_early(calls, context)

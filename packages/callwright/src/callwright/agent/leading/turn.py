@@ -27,7 +27,7 @@ from callwright.agent.leading.returned import Unlisted, find_unlisted
 from callwright.agent.leading.wanted import TAKEN_UP_SHARE, find_wanted
 from callwright.agent.safety.held_call import OTHER_RECORD, HeldCall
 from callwright.agent.safety.repeats import asks_user
-from callwright.agent.step import Execute, Returned, Steps, execute
+from callwright.agent.step import Execute, Returned, Steps
 from callwright.dataflow.prerequisites import list_reads
 from callwright.language.detect import language_of
 from callwright.language.forbidding import remove_forbidding
@@ -75,22 +75,23 @@ def take_up(told: str, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     nobody offered. One letter tells which tool the request is for; who meant to call it may not
     decline again. Returns False where no call comes of that.
     """
+    if context.is_asked_again or not policy.tools:
+        return False
     name = yield from find_wanted(
         context.query, policy.tools, context.ask_letter, least=TAKEN_UP_SHARE
     )
     meant = [
         tool for tool in policy.tools if tool.name == name and not tool.effects.declares_destruction
     ]
-    if not meant or context.is_asked_again:
+    if not meant:
         return False
-    return (yield from carry_on(_ask_for_offered(meant[0], told, context), policy, context))
+    return (yield from carry_on(_ask_for_offered(meant[0], told, policy, context), policy, context))
 
 
-def _ask_for_offered(tool: Tool, told: str, context: LedContext) -> Steps[None]:
+def _ask_for_offered(tool: Tool, told: str, policy: LeadPolicy, context: LedContext) -> Steps[None]:
     problem = f"Nobody offered the tool of {told}. Call {tool.name}, which was offered."
     calls = yield from context.ask_again(problem, (tool,), may_decline=False)
-    if calls:
-        yield from execute(calls, (tool.name,))
+    yield from policy.call_when_ready(calls, (tool,), context)
 
 
 def _make_calls(action: Execute, policy: LeadPolicy, context: LedContext) -> Steps[bool]:

@@ -2,9 +2,9 @@
 
 Small models with tools before them answer "17 plus 25?" with ``{"name": "add", "arguments": …}``.
 Without a marker that is text like any other, so it is only looked at where the upstream's own calls
-do not work, where it is the whole reply, and where the user speaks neither of such a thing nor of
-that name, in a language that can be read. An upstream that our engine leads and that declined to
-call writes one too, for it means a tool that it was offered
+do not work, where it is the whole reply, where the client asks for no JSON, and where the user
+speaks neither of such a thing nor of that name, in a language that can be read. An upstream that
+our engine leads and that declined to call writes one too, for it means a tool that it was offered
 (:func:`callwright.proxy.session.leading.lead.take_up_call`).
 """
 
@@ -16,6 +16,7 @@ from callwright.jsontext import JsonError, parse
 from callwright.language.pack import pack_or_english
 from callwright.nouns.types import ToolCall
 from callwright.parsing import CallPiece
+from callwright.proxy.session import words
 from callwright.proxy.session.context import Context
 
 _BEGINS = re.compile(
@@ -56,7 +57,8 @@ def find_hallucinated_call(text: str, context: Context) -> CallPiece | None:
 def _is_checked(context: Context) -> bool:
     # a led turn that ends in words takes no call either, and its client forbade none
     is_open = context.choice != "none" or context.leave_out
-    return not context.native and not context.toolset.opaque and is_open
+    is_wanted = words.wants_json(context.body.get("response_format"))
+    return not (context.native or context.toolset.opaque or is_wanted) and is_open
 
 
 def _is_unknown_name(name: str, context: Context) -> bool:

@@ -15,7 +15,7 @@ from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision, Question
 from callwright.proxy.session.leading import guided
 
-_PROBLEM = "Your last answer held no words for the user."
+NO_WORDS = "Your last answer held no words for the user."
 
 
 def write_in_words(
@@ -76,7 +76,7 @@ def _ask_in_words(made: Decision, context: Context) -> Generator[Question, Reply
         made.notes.append("no budget to ask for an answer in words")
         return ""
     live = words.LiveWords(context)
-    reply = yield Question("words", guided.build_body_in_words(context, _PROBLEM), live.read)
+    reply = yield Question("words", guided.build_body_in_words(context, NO_WORDS), live.read)
     if live.said:
         return live.close(reply.text)
     shown, _ = words.clean_text(parse_calls(reply.text, context.toolset.tools).text, context)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from callwright.agent.fold import LOST
 from callwright.jsontext import JsonError, parse, parse_lenient
-from callwright.nouns.types import Edit, Json, iter_scalars
+from callwright.nouns.types import Edit, Json, JsonObject, iter_scalars
 from callwright.nouns.wire_names import EditRules
 from callwright.parsing import CallPiece, Parser, Piece, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part, remove_leftovers
@@ -37,11 +38,17 @@ def is_after_results(context: Context) -> bool:
     """Return True if results came since the user last spoke, so that an answer without calls is
     about them. What a client adds by itself behind results is no word of the user.
     """
-    messages = context.body["messages"]
-    roles = [message.get("role") for message in messages if isinstance(message, dict)]
+    messages = [message for message in context.body["messages"] if isinstance(message, dict)]
+    roles = ["tool" if _is_lost(message) else message.get("role") for message in messages]
     if roles[-1:] == ["tool"]:
         return True
     return "tool" in roles and roles[-1] != "assistant" and bool(context.state.results)
+
+
+def _is_lost(message: JsonObject) -> bool:
+    """Return True for a result without its call, told in the user's turn."""
+    is_users = message.get("role") == "user"
+    return is_users and chat.content_text(message.get("content")).startswith(LOST)
 
 
 def is_named(token: str, context: Context) -> bool:

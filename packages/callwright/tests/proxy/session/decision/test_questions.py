@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from callwright.nouns.types import Reply, ToolCall
 from callwright.proxy.session.decision.decision import Found
 from tests.proxy.session.decision.test_decide import RIGHT, context, settled, weak
+
+NOTHING_SAID = "the model gave no answer"
 
 
 def test_nothing_is_asked_beyond_the_budget() -> None:
@@ -95,3 +99,22 @@ def test_a_repaired_call_is_noted_as_it_was_written_and_one_that_stays_refused_i
     ):
         assert settled([bad], context(), reply)[0].repaired == []
     assert settled([Found(RIGHT, 0)], context())[0].repaired == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (Reply("It is 21 degrees."), "It is 21 degrees."),
+        (Reply('{"name": "get_weather", "arguments": {"city": "Paris"}}'), NOTHING_SAID),
+        (Reply("", (RIGHT,)), NOTHING_SAID),
+        (Reply(""), NOTHING_SAID),
+    ],
+)
+def test_where_no_call_may_be_made_the_client_gets_words_and_no_call(
+    reply: Reply, expected: str
+) -> None:
+    written = Found(RIGHT, -1, "as text")
+    made, asked = settled([written], context(1, tool_choice="none"), reply)
+    assert (made.calls, made.text, asked) == ([], [expected], 1)
+    made, asked = settled([written], context(0, tool_choice="none"))
+    assert (made.text, asked) == ([NOTHING_SAID], 0)

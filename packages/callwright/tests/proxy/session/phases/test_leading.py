@@ -13,7 +13,8 @@ import pytest
 from callwright.nouns.errors import Failure
 from callwright.proxy.session.events import UpstreamData, UpstreamEnd, UpstreamFailed, UpstreamHead
 from callwright.proxy.session.settings import Settings
-from tests.proxy.playbook import JSON, SSE, Playbook, assembled, chunk, text_stream, whole
+from tests.proxy.playbook import JSON, SSE, Playbook, assembled, call, chunk, text_stream, whole
+from tests.proxy.session.test_guard import LOOK, PAY
 
 TOOL = {
     "type": "function",
@@ -134,6 +135,51 @@ def test_where_no_tool_is_meant_there_are_words_in_the_end(
     book.answer(write_letter("A", 0.4), JSON)
     out = answer_freely(book, said, stream).out
     assert read_answer(out, stream) == (expected, [])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("pseudo", [PSEUDO, '{"name": "deposit", "arguments": {"amount": 75}}'])
+def test_words_that_are_a_call_reach_no_client_though_nothing_may_be_asked(
+    stream: bool, pseudo: str
+) -> None:
+    begun = {**body(ASKED, stream=stream), "model": f"poor {stream}"}
+    book = Playbook(Settings(guided="on", reasks=0)).ask(begun)
+    book.answer(whole(DECLINED), JSON)
+    answer_freely(book, pseudo, stream)
+    if book.finished is None:
+        book.answer(write_letter("A", 0.4), JSON)
+    assert read_answer(book.out, stream) == ("the model gave no answer", [])
+
+
+def test_the_question_for_words_says_that_there_were_none() -> None:
+    book = Playbook(Settings(guided="on")).ask({**body(ASKED), "model": "says no more"})
+    book.answer(whole(DECLINED), JSON).answer(whole(PSEUDO), JSON)
+    book.answer(write_letter("A", 0.4), JSON)
+    assert book.asked[-1].body != book.asked[1].body, "to the same question it says the same"
+    assert b"held no words" in book.asked[-1].body
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_where_the_call_that_was_meant_lacks_a_value_the_user_is_asked(stream: bool) -> None:
+    asked = {"role": "user", "content": "Deposit something, please."}
+    begun = {**body(asked, stream=stream), "model": f"lacks {stream}"}
+    book = Playbook(Settings(guided="on")).ask(begun)
+    book.answer(whole(DECLINED), JSON)
+    answer_freely(book, PSEUDO, stream)
+    book.answer(write_letter("A", 0.9), JSON)
+    book.answer(whole(CALL.replace("75", "9175")), JSON)
+    out = book.answer(whole('{"question": "Which amount?"}'), JSON).out
+    assert read_answer(out, stream) == ("Which amount?", [])
+    assert [one.rule for one in book.record.guarding.kept_back] == ["unstated_value"]
+
+
+def test_a_read_of_an_upstream_that_could_not_be_led_is_never_kept_back() -> None:
+    asked = {"role": "user", "content": "Show me the balance."}
+    begun = {"model": "m", "messages": [asked], "tools": [PAY, LOOK]}
+    book = Playbook(Settings(guided="on")).ask(begun).answer(whole("What do you mean?"), JSON)
+    look = call("balance", {"account": 4711})
+    out = book.answer(whole(None, [look], finish="tool_calls"), JSON).out
+    assert read_answer(out, stream=False) == ("", ["balance"])
 
 
 def test_an_upstream_that_cannot_be_led_is_asked_as_the_client_did() -> None:

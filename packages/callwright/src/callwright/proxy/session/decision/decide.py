@@ -82,11 +82,14 @@ def decide_calls(
     work, problem = drop_withheld(work, made, context)
     work = drop_further(work, made, context)
     made.problems += [problem] if problem else []
+    rules = {edit.rule for edit in made.edits}
+    # the words that end a led turn are asked for again without its tools
+    is_last = context.leave_out and EditRules.TOOL_CHOICE_NONE in rules
     if is_leading:
         pass
     elif not work and problem:
         work = yield from ask_replacement(problem, text, made, context)
-    elif not work and not text.strip() and any(e.rule == UNASKED for e in made.edits):
+    elif not work and not text.strip() and (UNASKED in rules or is_last):
         yield from ask_in_words(made, context)
     elif not work and (why := explain_unusable(text, made, context)):
         work = yield from ask_followup(why, text, finish, made, context)

@@ -43,7 +43,7 @@ def drop_hallucinated_calls(
         or context.toolset.opaque
     ):
         return work
-    if not context.questions:
+    if not context.questions and context.choice != "none":
         return work
     made.edits += [Edit(f"/{n}", serialize_call(w.call), None, UNASKED) for n, w in enumerate(work)]
     made.violations.clear()

@@ -35,6 +35,7 @@ from callwright.proxy.session.decision.readings import (
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
 from callwright.proxy.session.leading import guided, user_question
 from callwright.proxy.session.model_rule import refine_calls
+from callwright.proxy.session.wording import NO_WORDS
 from callwright.repair.by_model.question import QUESTION_RULES, QuestionContext
 from callwright.repair.draft import Draft, Drafts
 from callwright.repair.pipeline import run_rules
@@ -166,14 +167,16 @@ def ask_in_words(
     told = question.in_fixed_words or problem  # to the user; the model is told the problem
     if not context.grant():
         made.notes.append("no budget to ask for an answer in words")
-        made.text += [told] if told else []
+        made.text.append(told or _say_nothing(context))
         return
     if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
         reply = yield Question("words", user_question.build_body(question, context))
         made.text.append(question.read_reply(reply.text) or told)
         return
     live = words.LiveWords(context)
-    reply = yield Question("words", guided.build_body_in_words(context, problem), live.read)
+    # the words that end a led turn were asked for so before
+    why = problem or (NO_WORDS if context.choice == "none" else "")
+    reply = yield Question("words", guided.build_body_in_words(context, why), live.read)
     said = live.close(reply.text) if live.said else _read_in_words(reply, told, context)
     if unstated and said != told and not has_question_mark(said):
         said = f"{said.rstrip()}\n\n{told}".lstrip()  # it may claim what was not done
@@ -182,13 +185,18 @@ def ask_in_words(
 
 def _read_in_words(reply: Reply, problem: str, context: Context) -> str:
     """The words of a reply that are no call; the problem where it has none."""
-    if find_hallucinated_call(reply.text, context) is not None:
-        return problem or load_phrases(guess_spoken(context.query))["no_reply"]
     parsed = parse_calls(reply.text, context.toolset.tools)
-    if parsed.calls and parsed.text.strip():
-        return parsed.text
-    is_silent = bool(parsed.calls) or not reply.text.strip()
-    return problem if problem and is_silent else reply.text
+    said = parsed.text if parsed.calls else reply.text
+    if not said.strip() or find_hallucinated_call(said, context) is not None:
+        return problem or _say_nothing(context)
+    return said
+
+
+def _say_nothing(context: Context) -> str:
+    """What the user is told where there are no words; "" where the results say more."""
+    if words.is_after_results(context):
+        return ""
+    return load_phrases(guess_spoken(context.query))["no_reply"]
 
 
 def explain_unusable(text: str, made: Decision, context: Context) -> str:
@@ -213,13 +221,15 @@ def ask_followup(
     """One question in the conversation itself; its calls are taken only if the gate lets them
     through.
     """
+    is_for_words = context.choice == "none"
     if finish == "length" or not context.grant():
         made.notes.append(f"not asked again, no budget: {why}")
+        made.text += [_say_nothing(context)] if is_for_words else []
         return []
     made.asked += 1
     reply = yield Question("again", followup.build_followup(why, text, context))
-    if context.choice == "none":
-        made.text.append(reply.text)
+    if is_for_words:
+        made.text.append(_read_in_words(reply, "", context))
         return []
     trial = Decision()
     work = drop_disallowed(

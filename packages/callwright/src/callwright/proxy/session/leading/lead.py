@@ -125,20 +125,24 @@ def take_up_call(
     call: ToolCall, context: Context, made: Lead
 ) -> Generator[Question, Reply, Decision | None]:
     """The engine's decision where it had none and the upstream's words are a call of a tool that
-    nobody offered (:func:`callwright.agent.leading.turn.take_up`). None where no call comes of it.
+    nobody offered (:func:`callwright.agent.leading.turn.take_up`): a call, or a question for what
+    only the user can tell of it. None where neither comes of it.
     """
     if made.turn is None or context.state.results:
         return None
     policy, led = made.turn
+    known, told = len(led.held), serialize_call(call)
     context.choice = "auto"
-    told = serialize_call(call)
     steps = take_up(json_bytes(told).decode(), policy, led)
     yield from _carry_out_steps(steps, context, policy, led, made)
+    context.choice = "none"
     if made.decision is None:
-        context.choice = "none"
+        yield from _end_turn(context, led, policy, made)
+    if made.decision is None:
         return None
-    sent = [serialize_call(one.call) for one in made.decision.calls]
-    made.decision.edits += [Edit("/0", told, sent[0], EditRules.GUIDED_CALL)]
+    sent = next((serialize_call(one.call) for one in made.decision.calls), None)
+    made.decision.edits.append(Edit("/0", told, sent, EditRules.GUIDED_CALL))
+    made.decision.held += [one for one in led.held[known:] if one not in made.decision.held]
     return made.decision
 
 

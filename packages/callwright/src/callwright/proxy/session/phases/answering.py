@@ -108,7 +108,8 @@ def _take_up(
     """Return the decision of the engine that led the upstream, where its words are nothing but a
     call of a tool that nobody offered; else None.
     """
-    is_call = len(found) == 1 and found[0].call.tool not in context.toolset.names
+    known = context.toolset
+    is_call = len(found) == 1 and found[0].call.tool not in known.names and not known.opaque
     if transaction.take_up is None or not is_call or text.strip():
         return None
     return (yield from answer_questions(transaction, transaction.take_up(found[0].call)))

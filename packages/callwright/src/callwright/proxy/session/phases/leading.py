@@ -12,9 +12,16 @@ from callwright.nouns.types import Edit, JsonObject
 from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Context
-from callwright.proxy.session.decision.decision import Decision, Question, serialize_call
+from callwright.proxy.session.decision.decide import decide_calls
+from callwright.proxy.session.decision.decision import (
+    Decision,
+    Found,
+    Question,
+    serialize_call,
+)
 from callwright.proxy.session.decision.dropped import list_withheld
 from callwright.proxy.session.final_call import FinalCall
+from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.leading.lead import Lead, lead, take_up_call
 from callwright.proxy.session.phases.answering import ask_freely
@@ -58,7 +65,7 @@ def lead_agent(transaction: Transaction, context: Context, say: Say | None = Non
     if not made.is_readable:
         refused = transaction.head is not None and transaction.head.status in UNSUPPORTED
         context.schema, record.guided = context.schema and not refused, False
-        record.led = None
+        context.leave_out, record.led = False, None  # what comes next fills no schema
         return False
     record.led = Led(list_parts(transaction.settings), tuple(made.notes))
     record.guarding.held += made.held
@@ -122,9 +129,14 @@ def _say_by_call(transaction: Transaction, context: Context, made: Lead) -> Step
         return True
     text, edits = clean_text(made.reply.text, context)
     decision = Decision(edits=edits)
-    steps = write_in_words(text, made.reply.finish_reason, decision, context, transaction.unmetered)
-    if not (yield from answer_questions(transaction, steps)):
-        decision.text = [text]
+    if (piece := find_hallucinated_call(text, context)) is not None:
+        taken = yield from answer_questions(transaction, take_up_call(piece.call, context, made))
+        steps = decide_calls([Found(piece.call)], "", "stop", context)
+        text, decision = "", taken or (yield from answer_questions(transaction, steps))
+    finish = made.reply.finish_reason
+    words = write_in_words(text, finish, decision, context, transaction.unmetered)
+    yield from answer_questions(transaction, words)
+    decision.text = decision.text or [text]
     write_decision(transaction, context, made, decision)
     return True
 
