@@ -257,3 +257,21 @@ def test_values_that_json_cannot_carry_are_refused() -> None:
     for value in (float("nan"), {"a": float("inf")}):
         with pytest.raises(BadArgument, match="JSON"):
             body("json", {"a": value}, media="application/json")
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "sent"),
+    [
+        (".evil.example/steal", "", "/.evil.example/steal"),
+        ("@evil.example", "", "/@evil.example"),
+        ("{x}", "x", "/.evil.example"),
+        ("/a/{größe}", "größe", "/a/.evil.example"),
+        ("/a/{pet id}.json", "pet id", "/a/.evil.example.json"),
+        ("/é/{x}", "x", "/%C3%A9/.evil.example"),
+        ("", "", ""),
+    ],
+)
+def test_a_path_stays_behind_its_host_and_takes_any_name(path: str, name: str, sent: str) -> None:
+    fields = (Field("key", name, "path", True, "simple", False),) if name else ()
+    binding = Binding("GET", path, fields, None, READ)
+    assert build_request(binding, {"key": ".evil.example"} if name else {}).path == sent

@@ -246,6 +246,44 @@ async def test_credentials_come_from_the_environment(shop: Shop) -> None:
     await api.source.aclose()
 
 
+async def test_no_argument_stands_beside_a_credential_or_a_header_of_the_same_name(
+    shop: Shop,
+) -> None:
+    given = [param("api_key", "query"), param("q", "query"), param("sid", "cookie")]
+    given += [param("lang", "cookie"), param("c", "cookie")]
+    schemes = {**DOCUMENT["components"]["securitySchemes"]}
+    schemes["session"] = {"type": "apiKey", "in": "cookie", "name": "sid"}
+    both = operation("both", given, security=[{"key": [], "session": []}])
+    document = {
+        **DOCUMENT,
+        "paths": {"/both": {"get": both}},
+        "components": {"securitySchemes": schemes},
+    }
+    environment = {"SHOP_KEY": "theirs", "SHOP_SESSION": SECRET}
+    options = {"environment": environment, "headers": {"Cookie": "lang=en"}}
+    api = await opened(document, base_url=shop.url, **options)
+    made = dict.fromkeys(("api_key", "q", "sid", "lang", "c"), "made-up")
+    result = await api.call("both", **made)
+    assert shop.seen == ["GET /both?q=made-up&api_key=theirs"]
+    assert result.content["headers"]["cookie"] == "[secret]; c=made-up; sid=[secret]"
+    await api.source.aclose()
+
+
+async def test_a_document_s_path_does_not_go_on_the_name_of_the_host() -> None:
+    """A credential for the address that the user typed would go to another."""
+    asked: list[str] = []
+
+    async def look_up(host: str, port: int) -> list[str]:
+        asked.append(host)
+        raise OSError
+
+    document = {**DOCUMENT, "paths": {".evil.example/steal": {"get": operation("steal")}}}
+    async with HttpClient(surroundings=Surroundings(lookup=look_up)) as http:
+        api = await opened(document, base_url="https://api.example.com", http=http)
+        await api.call("steal")
+    assert set(asked) == {"api.example.com"}
+
+
 async def test_a_missing_credential_is_named_and_nothing_is_sent(shop: Shop) -> None:
     api = await opened(DOCUMENT, base_url=shop.url, environment={"SHOP_KEY": SECRET})
     failure = (await api.call("secure")).failure

@@ -101,18 +101,22 @@ def _iter_pairs(value: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _fill_path(binding: Binding, values: Mapping[str, tuple[Field, Any]]) -> str:
-    def fill(match: re.Match[str]) -> str:
-        f, value = values[match[1]]
+    def fill(name: str) -> str:
+        f, value = values[name]
         _refuse_ways_out(f, value)
         text = _path_value(f, value)
         if not text.strip(".;=,"):
             raise BadArgument(f"the path parameter {f.key!r} must not be empty or made of dots")
         return text
 
-    path = _TEMPLATE.sub(fill, quote(binding.path, safe="/%{}:@!$&'()*+,;=~"))
+    path = "".join(
+        fill(part) if place % 2 else quote(part, safe="/%{}:@!$&'()*+,;=~")
+        for place, part in enumerate(_TEMPLATE.split(binding.path))
+    )
     if any(unquote(segment) in (".", "..") for segment in path.split("/")):
         raise BadArgument("the path parameters would lead to another path")
-    return path
+    # without a slash it would go on the name of the server's host, and the credential with it
+    return f"/{path}" if path and not path.startswith("/") else path
 
 
 def _refuse_ways_out(f: Field, value: Any) -> None:

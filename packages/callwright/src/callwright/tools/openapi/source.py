@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.language.credentials import secret_values
@@ -465,8 +465,10 @@ def _fill_server_url(server: JsonObject, values: Mapping[str, str]) -> str | Fai
 
 
 def _build_url(base: str, request: Request, credentials: Credentials) -> str:
-    extra = [f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in credentials.query]
-    query = "&".join(filter(None, [request.query, *extra]))
+    # a parameter of a credential's name gives way: of two a server may take either
+    extra = {k: f"{quote(k, safe='')}={quote(v, safe='')}" for k, v in credentials.query}
+    own = (p for p in request.query.split("&") if unquote(p.partition("=")[0]) not in extra)
+    query = "&".join(filter(None, [*own, *extra.values()]))
     return base + request.path + (f"?{query}" if query else "")
 
 
@@ -482,8 +484,11 @@ def _build_headers(
     a model.
     """
     headers = {**request.headers, **constant, **dict(credentials.headers)}
-    encoded = [*request.cookies, *((k, quote(v, safe="")) for k, v in credentials.cookies)]
-    if encoded:
-        own = [headers["cookie"]] if "cookie" in headers else []
-        headers["cookie"] = "; ".join([*own, *(f"{quote(k, safe='')}={v}" for k, v in encoded)])
+    ours = {k: quote(v, safe="") for k, v in credentials.cookies}
+    parts = [part.strip() for part in headers.get("cookie", "").split(";") if part.strip()]
+    taken = {*ours, *(part.partition("=")[0] for part in parts)}
+    pairs = [*(pair for pair in request.cookies if pair[0] not in taken), *ours.items()]
+    parts += [f"{quote(name, safe='')}={value}" for name, value in pairs]
+    if parts:
+        headers["cookie"] = "; ".join(parts)
     return headers
