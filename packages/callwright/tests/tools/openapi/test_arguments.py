@@ -12,7 +12,7 @@ from openapi_pydantic.v3.v3_1 import Parameter
 
 from callwright.tools.openapi.arguments import Arguments
 from callwright.tools.openapi.binding import Body, Field
-from callwright.tools.openapi.document import Unusable, document_from
+from callwright.tools.openapi.document import Unusable, document_of
 from callwright.tools.openapi.schema import SchemaConverter
 
 NODE = {
@@ -25,7 +25,7 @@ class Gathered:
     """Arguments over a document with one recursive schema; raw parameters and schemas go in."""
 
     def __init__(self) -> None:
-        document = document_from(
+        document = document_of(
             {"openapi": "3.1.0", "paths": {}, "components": {"schemas": {"Node": NODE}}}, "test"
         )
         self.converter = SchemaConverter(document, writing=True)

@@ -10,8 +10,9 @@ from callwright.nouns.errors import CatalogError
 from callwright.tools.openapi.document import (
     Notation,
     Unusable,
-    document_from,
+    clean_value,
     document_from_text,
+    document_of,
     notation_of,
     read_file,
 )
@@ -124,11 +125,11 @@ def test_a_document_that_holds_itself_is_refused() -> None:
     root: dict[str, Any] = {"openapi": "3.0.0", "paths": {}}
     root["x"] = root
     with pytest.raises(CatalogError, match="too large"):
-        document_from(root, "test")
+        clean_value(root)
 
 
 def test_references_resolve_with_their_escapes_and_never_leave() -> None:
-    document = document_from(
+    document = document_of(
         {"openapi": "3.0.0", "paths": {"/a/{b}": {"get": {"x": 1}}}, "l": [5]}, "test"
     )
     assert document.lookup("#/paths/~1a~1{b}/get") == {"x": 1}
@@ -139,7 +140,7 @@ def test_references_resolve_with_their_escapes_and_never_leave() -> None:
 
 
 def test_a_reference_in_a_circle_is_refused() -> None:
-    document = document_from(
+    document = document_of(
         {"openapi": "3.0.0", "paths": {}, "a": {"$ref": "#/b"}, "b": {"$ref": "#/a"}}, "test"
     )
     with pytest.raises(Unusable, match="leads back"):

@@ -7,7 +7,7 @@ import pytest
 
 from callwright.nouns.types import READ, Tool
 from callwright.tools.openapi.binding import Binding
-from callwright.tools.openapi.document import Unusable, document_from
+from callwright.tools.openapi.document import Unusable, document_of
 from callwright.tools.openapi.operation import Importer
 
 
@@ -20,7 +20,7 @@ def imported(
     item: Any = None,
     **root: Any,
 ) -> tuple[Tool, Binding]:
-    document = document_from({"openapi": "3.0.3", "paths": {}, **root}, "test")
+    document = document_of({"openapi": "3.0.3", "paths": {}, **root}, "test")
     made = Importer(document, source="openapi test", trusted=trusted).tool(
         "t", method, path, item or {}, operation
     )

@@ -18,6 +18,8 @@ def test_content_is_json_text_or_base64() -> None:
     assert answer(200, b'{"a":1}', "application/hal+json; charset=utf-8").content == {"a": 1}
     assert answer(200, b"hello", "text/plain").content == "hello"
     assert answer(204, b"").content == {"status": 204}
+    made = answer(201, b"", location="/things/5?key=s3cret").content
+    assert made == {"status": 201, "location": "/things/5?key=[secret]"}
     assert answer(200, b"\0\1", "image/png").content == {
         "content_type": "image/png",
         "size": 2,

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from callwright.tools.openapi.document import Document, Unusable, document_from
+from callwright.tools.openapi.document import Document, Unusable, document_of
 from callwright.tools.openapi.schema import SchemaConverter
 
 
 def document(version: str = "3.0.3", **schemas: Any) -> Document:
-    return document_from(
+    return document_of(
         {"openapi": version, "paths": {}, "components": {"schemas": schemas}}, "test"
     )
 

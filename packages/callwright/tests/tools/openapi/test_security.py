@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from callwright.nouns.errors import Failure
-from callwright.tools.openapi.document import document_from
+from callwright.tools.openapi.document import document_of
 from callwright.tools.openapi.security import (
     Credentials,
     Scheme,
@@ -29,9 +29,7 @@ SCHEMES = {
 
 
 def schemes(**renamed: str) -> dict[str, Scheme]:
-    document = document_from(
-        {"openapi": "3.1.0", "components": {"securitySchemes": SCHEMES}}, "test"
-    )
+    document = document_of({"openapi": "3.1.0", "components": {"securitySchemes": SCHEMES}}, "test")
     return schemes_of(document, "shop", renamed)
 
 
@@ -80,6 +78,9 @@ def test_the_first_alternative_that_is_complete_is_used_and_anonymous_may_be_one
     )
     assert credentials_for(alternatives, schemes(), {}) == Credentials()
     assert credentials_for((), schemes(), {}) == Credentials()
+    optional = ((), ("headerKey",))  # a credential that is there is sent, also where none need be
+    assert credentials_for(optional, schemes(), both) == Credentials((("x-key", "b"),))
+    assert credentials_for(optional, schemes(), {}) == Credentials()
 
 
 @pytest.mark.parametrize("name", ["mutual", "broken", "undeclared"])

@@ -252,6 +252,7 @@ SERVERS: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"host": "a.example", "basePath": "/"}, "http", ["http://a.example"]),
     ({"host": "a.example:8443", "schemes": ["wss"]}, "https", ["https://a.example:8443"]),
     ({"basePath": "/v1"}, "https", ["/v1"]),
+    ({"host": "a.example", "basePath": "v1"}, "https", ["https://a.example/v1"]),
     ({}, "https", ["/"]),
 ]  # fmt: skip
 

@@ -177,13 +177,6 @@ def notation_of(name: str, content_type: str = "") -> Notation:
     )
 
 
-def document_from(raw: Any, where: str, *, most: int = MAX_VALUES) -> Document:
-    """A document from any mapping, of at most ``most`` values. Raises CatalogError as
-    ``document_from_text`` does.
-    """
-    return document_of(clean_value(raw, most=most), where)
-
-
 def clean_value(raw: Any, *, most: int = MAX_VALUES) -> Any:
     """A JSON value from what another parser gave, of at most ``most`` values. Raises
     CatalogError.

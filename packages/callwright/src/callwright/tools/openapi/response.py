@@ -64,7 +64,8 @@ def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: f
     if not response.ok:
         return ToolOutput(failure=_build_failure(response, what, secrets, now))
     if not response.body:
-        return ToolOutput(content={"status": response.status})
+        made = {k: v for k, v in response.headers.items() if k == "location"}  # where it is
+        return ToolOutput(content=redact_secrets({"status": response.status, **made}, secrets))
     if _is_json(response.content_type):
         try:
             return ToolOutput(content=redact_secrets(_parse_body(response), secrets))

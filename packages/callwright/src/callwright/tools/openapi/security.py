@@ -68,12 +68,12 @@ def credentials_for(
     schemes: Mapping[str, Scheme],
     environment: Mapping[str, str],
 ) -> Credentials | Failure:
-    """Credentials of the first alternative whose variables are all set; the Failure names the
-    missing variables.
+    """Credentials of the first alternative whose variables are all set, wherever among them it
+    stands that none are needed; the Failure names the missing variables.
     """
     if not alternatives:
         return Credentials()
-    for alternative in alternatives:
+    for alternative in sorted(alternatives, key=lambda names: not names):
         known = [
             schemes[n] for n in alternative if n in schemes and schemes[n].how != "unsupported"
         ]

@@ -223,7 +223,7 @@ def _list_servers(root: JsonObject, schemes: Any, own: str) -> list[JsonObject]:
     """The addresses of ``host`` and ``basePath``, the safest first; only the path without a
     host.
     """
-    base = str(root.get("basePath") or "").rstrip("/")
+    base = f"/{str(root.get('basePath') or '').strip('/')}".rstrip("/")
     host = root.get("host")
     if not isinstance(host, str) or not host:
         return [{"url": base or "/"}]
