@@ -448,6 +448,69 @@ async def test_http_refusals_of_a_call_are_told_apart(
     assert (failure.kind, failure.status, failure.outcome_unknown) == (kind, status, unknown)
 
 
+@asynccontextmanager
+async def forgetting(code: int) -> AsyncIterator[tuple[str, set[str]]]:
+    """An MCP server over HTTP with sessions, and the set of those that it knows."""
+    known: set[str] = set()
+
+    async def handle(request: web.Request) -> web.Response:
+        if request.method != "POST":
+            return web.Response(status=405 if request.method == "GET" else 200)
+        message = await request.json()
+        headers: dict[str, str] = {}
+        told: dict[str, Any] = {"jsonrpc": "2.0", "id": message.get("id")}
+        result: dict[str, Any] = {}
+        match message["method"]:
+            case "initialize":
+                known.add(session := f"session-{len(known) + 1}")
+                headers["mcp-session-id"] = session
+                version, info = "2025-11-25", {"name": "f", "version": "1"}
+                result = {"protocolVersion": version, "capabilities": {}, "serverInfo": info}
+            case "server/discover":
+                error = {"code": -32601, "message": "Method not found"}
+                return web.json_response({**told, "error": error})
+            case _ if request.headers.get("mcp-session-id") not in known:
+                error = {"code": code, "message": "Session not found"}
+                return web.json_response({**told, "error": error}, status=404)
+            case "tools/list":
+                result = {"tools": [{"name": "f", "inputSchema": {"type": "object"}}]}
+            case "tools/call":
+                result = {"content": [{"type": "text", "text": "done"}]}
+        if "id" not in message:
+            return web.Response(status=202)
+        return web.json_response({**told, "result": result}, headers=headers)
+
+    app = web.Application()
+    app.router.add_route("*", "/mcp", handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp", known
+    finally:
+        await runner.cleanup()
+
+
+@pytest.mark.parametrize("code", [-32600, -32001])  # of the SDKs for Python and TypeScript
+async def test_a_session_that_the_server_has_forgotten_is_made_anew(code: int) -> None:
+    async with (
+        forgetting(code) as (url, known),
+        open_catalog([MCPSource.http(url)]) as catalog,
+    ):
+        assert (await catalog.call("f", {})).content == "done"
+        known.clear()
+        refused = (await catalog.call("f", {})).failure
+        assert refused is not None
+        assert (refused.kind, refused.not_done, refused.retryable) == ("unavailable", True, True)
+        assert (await catalog.call("f", {})).content == "done"
+
+
+async def test_an_argument_that_cannot_be_sent_as_it_is_ends_no_call_of_others() -> None:
+    async with open_catalog([peer()]) as catalog:
+        first = (await catalog.call("pid", {})).content["pid"]
+        assert (await catalog.call("pid", {"a": "x\ud800"})).content["pid"] == first
+
+
 async def test_a_server_that_asks_for_credentials_says_so() -> None:
     async with refusing(200) as url:
         with pytest.raises(CatalogError, match="401"):

@@ -165,11 +165,6 @@ def strip_tool(tool: Tool) -> Tool:
     return replace(tool, output_schema=None, effects=DESTRUCTIVE)
 
 
-def tool_to_anthropic(tool: Tool) -> JsonObject:
-    """Anthropic's Messages style."""
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-
-
 def tool_to_mcp(tool: Tool) -> JsonObject:
     """MCP's ``tools/list`` style (2025-06-18 and later), annotations written out."""
     made: JsonObject = {

@@ -149,7 +149,11 @@ class HeldClient:
             self._ended()
 
     async def _note_status(self, response: Any) -> None:
-        """HTTP response hook."""
-        if response.status_code >= 400 and EXTENSION not in response.extensions:
+        """HTTP response hook. Only a POST carries a request."""
+        if (
+            response.request.method == "POST"
+            and response.status_code >= 400
+            and EXTENSION not in response.extensions
+        ):
             self.status = response.status_code
             self._refused(response.status_code)

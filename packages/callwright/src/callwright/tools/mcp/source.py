@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from callwright.jsontext.surrogates import join_surrogates
 from callwright.nouns.errors import (
     CallwrightError,
     CatalogError,
@@ -28,6 +29,7 @@ from callwright.tools.mcp.results import (
     CONNECTION_CLOSED,
     UNREADABLE,
     failure_of,
+    is_session_over,
     output_of,
     read_code,
 )
@@ -288,10 +290,14 @@ class _Connection:
             )
         self._held.status = None
         try:
-            return output_of(await client.call_tool(tool.name, arguments))
+            # half a surrogate pair cannot be sent: it would end the connection of all calls
+            return output_of(await client.call_tool(tool.name, join_surrogates(arguments)[0]))
         except MCPError as error:
-            if is_not_sent(error.error.data):
-                said = f"nothing answers there: {error.message}"
+            is_over = is_session_over(client, error.code, self._held.status)
+            if is_over:
+                self._held.lose(client)
+            if is_over or is_not_sent(error.error.data):
+                said = f"{'it ended the session' if is_over else 'nothing answers there'}: {error.message}"
                 return ToolOutput(
                     failure=Failure("unavailable", said, retryable=True, not_done=True)
                 )
