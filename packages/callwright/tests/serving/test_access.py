@@ -159,6 +159,24 @@ def test_own_pages_are_for_this_machine(host: str, client: str, shown: bool) -> 
     assert (Access().refusal(scope("/callwright", client, host=host), own=True) is None) is shown
 
 
+@pytest.mark.parametrize("host", ["tools.example.org", "127.0.0.1:8790"])
+def test_behind_a_server_that_hands_on_the_requests_of_others_the_pages_want_a_key(
+    host: str,
+) -> None:
+    """One on this machine is a local peer, and may set any Host."""
+    hosts = frozenset({"tools.example.org"})
+    asked = scope("/callwright", method="GET", host=host)
+    refused = Access(hosts=hosts, is_public=True).refusal(asked, own=True)
+    assert refused is not None
+    assert refused[0] == 403
+    keyed = Access(Secret(LONG), hosts=hosts, is_public=True)
+    assert status(keyed, asked, own=True) == 401
+    assert status(keyed, scope("/callwright", host=host, x_api_key=LONG), own=True) == 200
+    assert (
+        status(Access(hosts=hosts, is_public=True), scope("/healthz", host=host), own=True) == 200
+    )
+
+
 @pytest.mark.parametrize("path", ["/callwright", "/callwright/requests.json", "/metrics"])
 def test_where_there_is_a_key_the_pages_want_it(path: str) -> None:
     assert status(KEYED, scope(path, method="GET"), own=True) == 401

@@ -50,6 +50,7 @@ class Access:
     )  # the cookie after a login
     what: str = "proxy"  # for messages, as is the variable that holds the key
     variable: str = "CALLWRIGHT_PROXY_KEY"
+    is_public: bool = False  # a server in front, which may run here, hands on others' requests
 
     def checked(self, host: str) -> Access:
         """Itself, if a server listening on ``host`` is safe with it. Raises ConfigError."""
@@ -71,9 +72,9 @@ class Access:
         refused = self._host_refusal(scope, headers)
         if refused is not None or (own and scope["path"] in _OPEN):
             return refused
-        if own and not _is_local_peer(scope):
+        if own and (not _is_local_peer(scope) or (self.is_public and not self.key)):
             said = f"the {self.what}'s own pages are shown on this machine only, under localhost"
-            return 403, said
+            return 403, f"{said}, and with {self.variable}" if self.is_public else said
         if own and scope["path"] == LOGIN:
             return None
         refused = None if own else self._origin_refusal(headers)

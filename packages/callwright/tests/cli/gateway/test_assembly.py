@@ -24,6 +24,7 @@ from callwright.tools.evidence import EvidenceStore, Observation
 from tests.gateway.exposure.offered import make_catalog
 from tests.gateway.files import write_servers
 
+NEAR = "http://localhost:8790/mcp"
 OAUTH = {"resource": "https://tools.example.org/mcp", "issuers": ["https://login.example.org"]}
 
 
@@ -60,6 +61,11 @@ def test_beyond_loopback_a_key_or_oauth_is_needed(tmp_path: Path) -> None:
         build_access(options)
     access = build_access(options, found.oauth)
     assert "tools.example.org" in access.hosts
+    assert access.is_public
+    near = read_servers_file(
+        write_servers(tmp_path, {"x": {"command": "x"}}, oauth={**OAUTH, "resource": NEAR})
+    )
+    assert not build_access(options, near.oauth).is_public
     assert isinstance(build_authorizer(access, found.oauth), OAuthAuthorizer)
     assert isinstance(build_authorizer(Access(), None), KeyAuthorizer)
 

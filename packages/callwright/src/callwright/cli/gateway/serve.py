@@ -40,7 +40,7 @@ from callwright.models.secret import Secret
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.log_line import LogFormat
 from callwright.nouns.redaction import select_redactable
-from callwright.serving.access import Access, host_name
+from callwright.serving.access import LOOPBACK, Access, host_name
 from callwright.serving.line_log import LineLog, LogHandler
 from callwright.tools.evidence import EvidenceStore
 
@@ -280,5 +280,11 @@ def build_access(options: GatewayOptions, oauth: OAuthResource | None = None) ->
     named = urlsplit(oauth.resource).hostname if oauth is not None else None
     names = (options.host, *options.allow_host, *([named] if named else []))
     hosts = frozenset(found for name in names if (found := host_name(name)))
-    made = Access(Secret(os.environ.get(KEY, "")), hosts=hosts, what="gateway", variable=KEY)
+    made = Access(
+        Secret(os.environ.get(KEY, "")),
+        hosts=hosts,
+        what="gateway",
+        variable=KEY,
+        is_public=named is not None and named not in LOOPBACK,
+    )
     return made if oauth is not None else made.checked(options.host)
