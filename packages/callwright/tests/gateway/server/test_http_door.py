@@ -188,6 +188,21 @@ async def test_a_session_that_its_client_ends_leaves_no_process_behind() -> None
         assert gateway.sessions.count() == 0
 
 
+async def test_who_ends_a_session_that_is_not_theirs_ends_nothing() -> None:
+    gateway = build_gateway({"p": peer(approve=["*"])})
+    async with (
+        serve_http(gateway) as address,
+        connect_http(address, "auto") as client,
+        browse() as http,
+    ):
+        await client.list_tools()
+        links = gateway.upstreams["p"].links
+        for headers in ({}, {"mcp-session-id": ""}, {"mcp-session-id": "nobody's"}):
+            await http.delete(f"{address}/mcp", headers={**ACCEPT, **headers})
+        assert len(links) == 1
+        assert gateway.upstreams["p"].links == links
+
+
 class TokenAuthorizer:
     """Knows its users by their tokens; the seam's second implementation."""
 

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 
 from callwright import __version__
 from callwright.gateway.server.authorizer import Authorizer, Principal, Unauthorized
-from callwright.gateway.server.caller import SESSION_HEADER
+from callwright.gateway.server.caller import SESSION_HEADER, get_principal
 from callwright.gateway.server.counters import GatewayCounters
 from callwright.gateway.server.gateway import Gateway
 from callwright.gateway.server.handlers import build_server
@@ -101,10 +101,11 @@ class HttpDoor:
         try:
             with suppress(ClientDisconnect):  # it left within its request: nobody waits
                 await self._manager.handle_request(given, receive, send)
+            session = self._gateway.sessions.find_channel(_get_header(scope, SESSION_HEADER))
+            if scope["method"] == "DELETE" and session and session.principal == get_principal():
+                await self._gateway.end_session(session.id)
         finally:
             auth_context_var.reset(token)
-        if scope["method"] == "DELETE":
-            await self._gateway.end_session(_get_header(scope, SESSION_HEADER))
         return None
 
     # ------------------------------------------------------------ own pages
