@@ -1,7 +1,7 @@
 """An MCP server that does what no server should. Standard library only, so it starts at once.
 
 ``--calls FILE``: every call that arrives is a line there. ``--at-start WHAT``: hang, die, noise,
-stderr.
+stderr. ``--mute-lists``: it says that it has resources, and never lists them.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def main() -> None:
         match message.get("method"):
             case "initialize":
                 info = {"name": "hostile", "version": "1"}
-                capabilities = {"tools": {}}
+                capabilities: dict[str, Any] = {"tools": {}}
+                if "--mute-lists" in sys.argv:
+                    capabilities["resources"] = {}
                 answer(
                     message["id"],
                     {
@@ -113,6 +115,8 @@ def main() -> None:
                 )
             case "tools/list":
                 answer(message["id"], list_tools(params))
+            case "resources/list" | "resources/templates/list" if "--mute-lists" in sys.argv:
+                pass
             case "tools/call":
                 call(message["id"], params["name"])
             case _ if "id" in message:

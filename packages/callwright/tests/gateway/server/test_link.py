@@ -122,3 +122,13 @@ async def test_a_list_that_a_server_does_not_give_again_is_an_error() -> None:
         with pytest.raises(CatalogError):
             await gone.open()
         await gone.close()
+
+
+async def test_an_argument_that_cannot_be_sent_as_it_is_ends_no_call_of_others() -> None:
+    async with asyncio.TaskGroup() as group:
+        link = build_link(group, "-P", str(PEER))
+        await link.open()
+        params = {"name": "pid", "arguments": {"a": "x\ud800"}}
+        assert isinstance(await link.send("tools/call", params, Flight(refuse_ask)), Returned)
+        assert link.is_open
+        await link.close()

@@ -6,10 +6,17 @@ import asyncio
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from callwright.gateway.configuration import read_servers
+from callwright.gateway.server.caller import ConnectionKey
+from callwright.gateway.server.upstream import Shelf, Upstream
+from callwright.gateway.session.pins import ProcessPins
+from callwright.gateway.session.profile import ProcessProfiles
 from callwright.gateway.session.record import CallRecord
+from callwright.nouns.types import JsonObject
 from tests.gateway.doors import build_gateway, connect, hostile, peer, try_call, world
 
 
@@ -192,6 +199,67 @@ async def test_a_server_that_answers_nothing_any_more_is_started_again(tmp_path:
             while await try_call(client, "h__fine") != "fine":
                 await gateway.upstreams["h"].rest(10.0)
         assert "answered nothing for 1 seconds" in gateway.describe_servers()[0]["last_failure"]
+
+
+async def test_a_server_that_never_lists_its_resources_is_called_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("callwright.gateway.server.upstream._PROFILE_SECONDS", 0.2)
+    gateway = build_gateway({"h": hostile("--mute-lists", seconds=8)}, consent="client")
+    async with asyncio.timeout(20), gateway.running(), connect(gateway) as client:
+        await client.list_tools()
+        assert await try_call(client, "h__fine") == "fine"
+
+
+class Library:
+    """A link to a server that shows each user other resources; nothing else of it is used."""
+
+    is_open, is_busy, is_outdated, used, instructions = True, False, False, 0.0, "Be quiet."
+    problems = ()
+
+    def __init__(self, key: ConnectionKey, auth: Any) -> None:
+        self.key, self.auth, self.listing = key, auth, asyncio.Lock()
+
+    def has(self, capability: str) -> bool:
+        return capability == "resources"
+
+    async def open(self) -> list[JsonObject]:
+        return []
+
+    async def list_all(self, kind: str) -> list[JsonObject]:
+        return [{"uri": f"mail://{self.key.principal}", "name": "inbox"}]
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("has_logins", [True, False])
+async def test_what_a_server_lists_to_one_user_s_login_is_not_another_s(has_logins: bool) -> None:
+    async def ready(link: Any) -> None: ...
+
+    def open_link(entry: Any, key: ConnectionKey, capabilities: Any) -> Any:
+        return Library(key, key.principal if has_logins else None)
+
+    (entry,) = read_servers({"m": {"url": "http://localhost/mcp"}}, Path()).entries
+    shelf = Shelf(ProcessPins(), ProcessProfiles())
+    async with asyncio.TaskGroup() as group:
+        made = Upstream(entry, shelf, open_link, group, lambda _: None, ready)
+        await made.connect(ConnectionKey("ann"), {}, 5.0)
+        seen = {user: made.get_profile(user) for user in ("ann", "bob", "")}
+        assert all(one is not None and one.instructions == "Be quiet." for one in seen.values())
+        uris = {user: [r["uri"] for r in one.get("resources")] for user, one in seen.items() if one}
+        hers = ["mail://ann"]
+        if has_logins:
+            assert uris == {"ann": hers, "bob": [], "": []}
+            await made.connect(ConnectionKey("bob"), {}, 5.0)
+            (link,) = (one for one in made.links if one.key.principal == "ann")
+            await made.list_kind("resources", link)
+            for user in ("ann", "bob"):
+                known = made.get_profile(user)
+                assert known is not None
+                assert known.get("resources") == [{"uri": f"mail://{user}", "name": "inbox"}]
+        else:
+            assert uris == {"ann": hers, "bob": hers, "": hers}
+        await made.aclose()
 
 
 async def test_a_server_that_is_slow_in_one_call_and_answers_others_is_kept() -> None:

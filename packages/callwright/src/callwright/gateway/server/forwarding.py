@@ -42,10 +42,10 @@ class Forwarding:
         self._gateway = gateway
         self._told: Sequence[str] = ()
 
-    def get_routes(self) -> Routes:
-        """Return what all servers offer, as far as it is known."""
+    def get_routes(self, caller: Caller) -> Routes:
+        """Return what all servers offer a client's user, as far as it is known."""
         upstreams = self._gateway.upstreams.values()
-        known = [(one.entry.policy, one.profile) for one in upstreams]
+        known = [(one.entry.policy, one.get_profile(caller.principal)) for one in upstreams]
         found = [(policy, profile) for policy, profile in known if profile is not None]
         routes = build_routes(found)
         for said in routes.problems:
@@ -64,7 +64,7 @@ class Forwarding:
                 link = upstream.find_link(caller.key)
                 if link is not None and link.has(CAPABILITY[kind]):
                     group.create_task(upstream.refresh_kind(kind, link, _REFRESH_SECONDS))
-        routes = self.get_routes()
+        routes = self.get_routes(caller)
         return {
             "prompts": routes.list_prompts,
             "resources": routes.list_resources,
@@ -104,7 +104,7 @@ class Forwarding:
             server = await self.find_resource(caller, str(ref.get("uri")))
         if not server:
             return Rejected(INVALID_PARAMS, "nobody offers what is to be completed: list it first")
-        profile = self._gateway.upstreams[server].profile
+        profile = self._gateway.upstreams[server].get_profile(caller.principal)
         if profile is not None and "completions" not in profile.capabilities:
             return {"completion": {"values": [], "hasMore": False}}
         sent = {**params, "ref": own}
@@ -165,18 +165,18 @@ class Forwarding:
 
     async def find_resource(self, caller: Caller, uri: str) -> str:
         """The server that has a resource; "" where there is none."""
-        server = self.get_routes().find_server(uri) or self._gateway.links.find_server(uri)
+        server = self.get_routes(caller).find_server(uri) or self._gateway.links.find_server(uri)
         if not server:
             await self._gateway.discover(caller)
-            server = self.get_routes().find_server(uri)
+            server = self.get_routes(caller).find_server(uri)
         return server
 
     async def _find_prompt(self, caller: Caller, name: str) -> tuple[str, str] | None:
         """The server of a prompt, and its own name for it."""
-        found = self.get_routes().prompts.get(name)
+        found = self.get_routes(caller).prompts.get(name)
         if found is None:
             await self._gateway.discover(caller)
-            found = self.get_routes().prompts.get(name)
+            found = self.get_routes(caller).prompts.get(name)
         return (found[0], found[1]["name"]) if found is not None else None
 
     def _refuse_resource(self, caller: Caller, uri: str) -> Rejected:

@@ -156,7 +156,7 @@ class Gateway:
     @property
     def has_tasks(self) -> bool:
         """Return True if a server is known to have tasks."""
-        profiles = (one.profile for one in self.upstreams.values())
+        profiles = (one.get_profile() for one in self.upstreams.values())
         return any(one is not None and TASKS in one.capabilities for one in profiles)
 
     def describe(self) -> str:
@@ -165,9 +165,9 @@ class Gateway:
         """
         policies = [one.entry.policy for one in self.upstreams.values()]
         said = {
-            one.name: one.profile.instructions
+            one.name: profile.instructions
             for one in self.upstreams.values()
-            if one.entry.policy.trusted and one.profile is not None
+            if one.entry.policy.trusted and (profile := one.get_profile()) is not None
         }
         return render_instructions(policies, self.setup.exposure.describe(self.get_catalog()), said)
 

@@ -19,6 +19,7 @@ from callwright.gateway.server.notice_limit import NoticeLimit
 from callwright.gateway.session.commands import Failed, Rejected, Returned, Told
 from callwright.gateway.session.profile import Kind
 from callwright.gateway.session.tasks import CANCEL, METHODS, RESULT
+from callwright.jsontext.surrogates import join_surrogates
 from callwright.nouns.errors import CatalogError, Failure
 from callwright.nouns.redaction import redact_secrets, select_redactable
 from callwright.nouns.types import JsonObject
@@ -26,7 +27,13 @@ from callwright.tools.mcp.connection import Answering, list_tools
 from callwright.tools.mcp.held import HeldClient
 from callwright.tools.mcp.lost import is_cut, is_not_sent
 from callwright.tools.mcp.pages import MAX_PAGES
-from callwright.tools.mcp.results import CONNECTION_CLOSED, UNREADABLE, failure_of, read_code
+from callwright.tools.mcp.results import (
+    CONNECTION_CLOSED,
+    UNREADABLE,
+    failure_of,
+    is_session_over,
+    read_code,
+)
 from callwright.tools.servers import Server
 
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -41,7 +48,6 @@ _LOST_OVER_HTTP = "SSE stream "  # how the SDK begins its own errors about one l
 _BARE_STATUS = (
     "Server returned an error response"  # the SDK's, for a status without a JSON-RPC error
 )
-INVALID_REQUEST = -32600  # JSON-RPC 2.0, 5.1
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MOST_LISTED = 10_000
 _METHODS: Mapping[Kind, str] = {
@@ -103,6 +109,7 @@ class Link(Protocol):
     """Protocol of a connection: to an MCP server, or to tools of another kind."""
 
     key: ConnectionKey
+    auth: Any  # of the user of ``key``; None: the server lets everybody in with the same rights
     used: float  # the loop's time when it was used last
     listing: asyncio.Lock  # held while the tools are listed once more
 
@@ -381,7 +388,7 @@ class McpLink:
         said, code = self._redact(error.message), read_code(error.code, error.message)
         if is_not_sent(error.error.data):
             return Failed(Failure("unavailable", said, retryable=True, not_done=True))
-        if code == INVALID_REQUEST and flight.status == 404:  # the SDK: "Session terminated"
+        if is_session_over(client, code, flight.status):
             self._held.lose(client)
             said = f"the server {self.server.name!r} has ended the session"
             return Failed(Failure("unavailable", said, retryable=True, not_done=True))
@@ -537,4 +544,6 @@ def _build_request(method: str, params: JsonObject) -> Any:
     from mcp_types.methods import MONOLITH_REQUESTS
 
     model = _build_task_model() if method in (*METHODS, RESULT) else MONOLITH_REQUESTS[method]
-    return model.model_validate({"method": method, "params": params}, by_name=False)
+    # half a surrogate pair cannot be sent: it would end the connection of all calls
+    sent, _ = join_surrogates({"method": method, "params": params})
+    return model.model_validate(sent, by_name=False)

@@ -32,6 +32,7 @@ class SourceLink:
     """
 
     retries = True  # a source's own client does
+    auth = None
 
     def __init__(self, entry: ServerEntry, key: ConnectionKey) -> None:
         self.key, self.used, self.listing = key, 0.0, asyncio.Lock()

@@ -31,6 +31,8 @@ IDLE_SECONDS = 600.0
 _SHOWN = 300  # characters of an error
 _MOST_TOLD = 20  # of the problems of one list; the page has all
 MOST_LINKS = 64  # connections to one server
+_PROFILE_SECONDS = 10.0  # for what a server offers beside tools, which can be called without that
+_MOST_PROFILES = 1_000  # of users
 
 LinkReady = Callable[[Link], Awaitable[None]]
 OpenLink = Callable[[ServerEntry, ConnectionKey, Mapping[str, Any]], Link]
@@ -66,6 +68,7 @@ class Upstream:
         self._checked: set[Link] = set()  # that are being asked whether anything is answered there
         self._ended: WeakSet[Link] = WeakSet()  # that have ended by themselves
         self.listing: Listing | None = None
+        self._own: dict[str, Profile] = {}  # by user: what the server offers each by their login
         self._blocked: set[str] = set()  # by their pins, not by the configuration
         self._read_known()
 
@@ -78,10 +81,11 @@ class Upstream:
         """The connections that are open."""
         return tuple(link for link in self._links.values() if link.is_open)
 
-    @property
-    def profile(self) -> Profile | None:
-        """Return what the server offers beside tools; None where that is not known."""
-        return self.shelf.profiles.get(self.name)
+    def get_profile(self, principal: str = "") -> Profile | None:
+        """Return what the server offers a user beside tools ("": what it offers everybody); None
+        where that is not known. The lists that it gives to the login of another are not among it.
+        """
+        return self._own.get(principal) or self.shelf.profiles.get(self.name)
 
     async def connect(
         self, key: ConnectionKey, capabilities: Mapping[str, Any], seconds: float
@@ -154,12 +158,19 @@ class Upstream:
 
     async def list_kind(self, kind: Kind, link: Link) -> None:
         """Ask an open connection for its prompts, resources or templates."""
-        profile = self.profile or Profile()
+        profile = self.get_profile(link.key.principal) or Profile()
         listed = await link.list_all(kind)
         if listed != list(profile.get(kind)):
-            made = replace(profile, lists={**profile.lists, kind: listed})
-            self.shelf.profiles.put(self.name, made)
+            self._keep_profile(link, replace(profile, lists={**profile.lists, kind: listed}))
             self.changed(CAPABILITY[kind])
+
+    def _keep_profile(self, link: Link, made: Profile) -> None:
+        owner = link.key.principal if link.auth is not None else ""
+        if owner:
+            self._own[owner], made = made, replace(made, lists={})
+            if len(self._own) > _MOST_PROFILES:
+                del self._own[next(iter(self._own))]
+        self.shelf.profiles.put(self.name, made)
 
     async def refresh_kind(self, kind: Kind, link: Link, seconds: float) -> None:
         """Ask for a list once more, as far as that takes little time."""
@@ -368,11 +379,13 @@ class Upstream:
     async def _take_profile(self, link: Link) -> None:
         names = (*CAPABILITY.values(), "completions", "logging", TASKS)
         found = frozenset(name for name in names if link.has(name))
-        lists: dict[Kind, list[JsonObject]] = {}
-        for kind in KINDS:
-            lists[kind] = await link.list_all(kind) if CAPABILITY[kind] in found else []
-        before, made = self.profile, Profile(found, lists, link.instructions)
-        self.shelf.profiles.put(self.name, made)
+        before = self.get_profile(link.key.principal)
+        lists = {kind: list((before or Profile()).get(kind)) for kind in KINDS}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PROFILE_SECONDS):
+                for kind in KINDS:
+                    lists[kind] = await link.list_all(kind) if CAPABILITY[kind] in found else []
+        self._keep_profile(link, Profile(found, lists, link.instructions))
         for kind in KINDS:
             if before is None or list(before.get(kind)) != lists[kind]:
                 self.changed(CAPABILITY[kind])
