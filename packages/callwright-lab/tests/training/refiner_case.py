@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from callwright_lab.training.refiner.data import (
     build_correct_samples,
@@ -98,8 +102,8 @@ def nested_row(number: int) -> dict[str, Any]:
         "task": f"Find pen {number}, look at the weather and buy it",
         "api": [
             api(f"find_{number}", "word", "item"),
-            api("look", "place", "sky"),
-            api("buy", "item", "receipt"),
+            api(f"look_{number}", "place", "sky"),
+            api(f"buy_{number}", "item", "receipt"),
         ],
         "call": [
             {
@@ -107,8 +111,16 @@ def nested_row(number: int) -> dict[str, Any]:
                 "parameters": {"word": "pen"},
                 "responses": ["API_call_0"],
             },
-            {"api_name": "look", "parameters": {"place": "here"}, "responses": ["API_call_1"]},
-            {"api_name": "buy", "parameters": {"item": "API_call_0"}, "responses": ["API_call_2"]},
+            {
+                "api_name": f"look_{number}",
+                "parameters": {"place": "here"},
+                "responses": ["API_call_1"],
+            },
+            {
+                "api_name": f"buy_{number}",
+                "parameters": {"item": "API_call_0"},
+                "responses": ["API_call_2"],
+            },
         ],
     }
 
@@ -169,3 +181,29 @@ def tiny_model(tokenizer: Any, seed: int = 0) -> Any:
         bos_token_id=None,
     )
     return LlamaForCausalLM(config)
+
+
+def save_tiny_model(folder: Path) -> str:
+    """A folder with a tiny model and its tokenizer."""
+    tokenizer = tiny_tokenizer()
+    tiny_model(tokenizer).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def count_models(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list that gets, each time that a model writes, the models in memory beside those of now."""
+    from transformers import LlamaForCausalLM
+
+    def count() -> int:
+        return sum(type(one) is LlamaForCausalLM for one in gc.get_objects())
+
+    def generate(self: Any, *given: Any, **named: Any) -> Any:
+        seen.append(count() - before)
+        return write(self, *given, **named)
+
+    gc.collect()
+    before, write = count(), LlamaForCausalLM.generate
+    seen: list[int] = []
+    monkeypatch.setattr(LlamaForCausalLM, "generate", generate)
+    return seen

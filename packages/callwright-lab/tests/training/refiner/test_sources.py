@@ -84,11 +84,11 @@ def test_xlam_reads_tools_and_answers_out_of_text() -> None:
 
 def test_nestools_keep_labels_and_become_steps_by_what_they_need() -> None:
     task = nested_tasks()[0]
-    assert task.gold[2] == Invocation("buy", {"item": "API_call_0"}, ("API_call_2",))
+    assert task.gold[2] == Invocation("buy_0", {"item": "API_call_0"}, ("API_call_2",))
     assert [(c.name, c.step) for c in simplify_to_steps(task).gold] == [
         ("find_0", 1),
-        ("look", 1),
-        ("buy", 2),
+        ("look_0", 1),
+        ("buy_0", 2),
     ]
     assert simplify_to_steps(task).format == "order"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from callwright_lab.training.refiner.task import Sample, split_held_out
+from callwright_lab.training.refiner.data import Recipe, split_recipe
+from callwright_lab.training.refiner.formats import Invocation
+from callwright_lab.training.refiner.task import Sample, Task, split_held_out
 from tests.training.refiner_case import nested_tasks, samples, xlam_tasks
 
 
@@ -41,3 +43,22 @@ def test_a_task_is_learned_from_or_measured_on_never_both() -> None:
     ]
     assert not combinations[0] & combinations[1]
     assert tools[0]
+
+
+def test_what_is_measured_on_calls_no_tool_that_is_learned_from() -> None:
+    """Sets of tools are on one side of the split each, and two sets may have a tool in common."""
+    tasks = [
+        Task(f"{n}", "own", "xlam", "", "q", (), (Invocation(first, {}), Invocation(f"t{n}", {})))
+        for first in ("shared", "alone")
+        for n in range(20)
+    ]
+    apart = [Task("x", "own", "xlam", "", "q", (), (Invocation(f"u{n}", {}),)) for n in range(20)]
+    held = {c.name for t in apart if t.held_out for c in t.gold}
+    assert any(t.held_out for t in tasks)
+    assert held
+    recipe = Recipe(sources=("own",), full=0, simplified=0, held=4)
+    (_, learned), (_, measured) = split_recipe(recipe, {"own": [*tasks, *apart]})
+    assert {c.name for t in measured["own"] for c in t.gold} == held
+    assert len(learned["own"]) == sum(not t.held_out for t in [*tasks, *apart])
+    found = [Sample(task, "correct", "none", "") for task in [*tasks, *apart]]
+    assert [s.task for s in split_held_out(found)[1]] == measured["own"]

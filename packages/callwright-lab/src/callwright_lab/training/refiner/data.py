@@ -96,13 +96,18 @@ Tasks = Mapping[str, Sequence[Task]]
 
 def split_recipe(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]:
     """The recipe with the tasks to learn from, then the one of what is measured on with the tasks
-    held out for it.
+    held out for it, which call no tool that is learned from.
     """
     found = {name: _require_tasks(by_source, name) for name in recipe.data_sets}
     learned = {name: [t for t in tasks if not t.held_out] for name, tasks in found.items()}
     for name in found:
         _require_tasks(learned, name)
-    held = {name: [t for t in tasks if t.held_out] for name, tasks in found.items()}
+    gold = [task.gold for tasks in learned.values() for task in tasks]
+    known = {call.name for calls in gold for call in calls}
+    held = {
+        name: [t for t in tasks if t.held_out and known.isdisjoint(c.name for c in t.gold)]
+        for name, tasks in found.items()
+    }
     return [(recipe, learned), *([(recipe.measured(), held)] if recipe.held else [])]
 
 

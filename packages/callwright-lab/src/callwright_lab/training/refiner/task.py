@@ -105,5 +105,9 @@ class Sample:
 
 
 def split_held_out(samples: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
-    """(learned from, measured on)."""
-    return [s for s in samples if not s.task.held_out], [s for s in samples if s.task.held_out]
+    """(learned from, measured on). What is measured on calls no tool that is learned from."""
+    learned = [s for s in samples if not s.task.held_out]
+    known = {call.name for s in learned for call in s.task.gold}
+    return learned, [
+        s for s in samples if s.task.held_out and known.isdisjoint(c.name for c in s.task.gold)
+    ]
