@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import gc
+import sys
+import weakref
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -12,9 +15,11 @@ if any(find_spec(name) is None for name in ("torch", "transformers", "peft", "gg
 
 import torch
 
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright_lab.training import checkpoints
 from callwright_lab.training.checkpoints import find_weights, open_model
 from tests.training.gguf_case import make_adapter, qwen_model, qwen_tokenizer, write_gguf
+from tests.training.refiner_case import save_tiny_model, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -64,3 +69,32 @@ def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be opened"):
         open_model(str(tmp_path))
     assert find_weights("some/name") == ("some/name", {})
+
+
+@pytest.mark.parametrize("library", ["gguf", "peft"])
+def test_what_is_not_installed_is_said(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but this extra has these two, and a library would say it deep inside of a run."""
+    monkeypatch.setitem(sys.modules, library, None)
+    spec = spec_from_file_location("again", checkpoints.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    with pytest.raises(MissingExtra, match="training a language model needs") as raised:
+        spec.loader.exec_module(module_from_spec(spec))
+    assert "train" in raised.value.hint
+
+
+def test_a_model_that_only_holds_itself_is_gone_before_another_is_opened(tmp_path: Path) -> None:
+    """Two models of 7 GB do not fit beside each other into the memory of a small machine."""
+    place = save_tiny_model(tmp_path)
+    gc.collect()
+    gc.disable()
+    try:
+        model = tiny_model(tiny_tokenizer())
+        model.held = [model]
+        seen = weakref.ref(model)
+        del model
+        assert seen() is not None
+        open_model(place)
+        assert seen() is None
+    finally:
+        gc.enable()

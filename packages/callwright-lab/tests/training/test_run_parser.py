@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callwright_lab.training.run_parser import build_run_parser
+from callwright_lab.training.refiner.settings import PRESETS
+from callwright_lab.training.run_parser import THREADS, build_run_parser
 
 
 def test_a_run_has_a_folder_of_its_kind_and_the_preset_that_is_given() -> None:
@@ -31,3 +32,10 @@ def test_stages_are_chosen_by_comma_and_one_that_does_not_exist_is_named(
     with pytest.raises(SystemExit):
         parser.parse_args(["--stages", "sft,tune"])
     assert "no stage 'tune'" in capsys.readouterr().err
+
+
+def test_the_preset_for_two_cores_uses_both() -> None:
+    assert THREADS == {"two-cores": 2}
+    assert set(THREADS) < set(PRESETS)
+    parser = build_run_parser("refiner", None, PRESETS, "paper", ("sft",), timed="SFT")
+    assert parser.parse_args([]).threads == 0, "as the preset says"

@@ -4,6 +4,7 @@ on.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,11 +14,13 @@ import pytest
 if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
-from callwright.nouns.errors import ConfigError
+import torch
+
+from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training.checkpoints import open_model
 from callwright_lab.training.refiner.settings import CPU, PAPER
-from callwright_lab.training.tuning import group_config, learn_only_top
-from tests.training.refiner_case import tiny_model, tiny_tokenizer
+from callwright_lab.training.tuning import describe_run, group_config, learn_only_top, run_grpo
+from tests.training.refiner_case import TOY, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -69,3 +72,26 @@ def test_only_the_top_is_learned_where_asked() -> None:
     learned = {name for name, p in model.named_parameters() if p.requires_grad}
     assert any(name.startswith("model.layers.1.") for name in learned)
     assert not any("layers.0." in name or "embed" in name for name in learned)
+
+
+def test_rows_that_fill_no_batch_are_refused_rather_than_learned_from_in_no_step(
+    tmp_path: Path,
+) -> None:
+    rows = [{"prompt": [{"role": "user", "content": "Rain?"}]}]
+    with pytest.raises(ConfigError, match="1 rows cannot fill a batch of 2 prompts") as raised:
+        run_grpo(tiny_model(tiny_tokenizer()), tiny_tokenizer(), rows, [], TOY, tmp_path / "run")
+    assert "--batch" in raised.value.hint
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_optimiser_in_8_bits_names_the_extra_that_it_needs_before_the_model_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = replace(TOY, optimiser="paged-adamw-8bit")
+    assert describe_run(asked, tmp_path, 1, 0.1)["optim"] == "adamw_torch"
+    assert describe_run(asked, tmp_path, 1, 0.1, gpu=True)["optim"] == "paged_adamw_8bit"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setitem(sys.modules, "bitsandbytes", None)
+    with pytest.raises(MissingExtra, match="--optimiser paged-adamw-8bit needs") as raised:
+        describe_run(asked, tmp_path, 1, 0.1)
+    assert "qlora" in raised.value.hint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from pathlib import Path
@@ -14,8 +15,10 @@ from callwright_lab.training.processes import is_main_process
 from callwright_lab.training.tuning_settings import is_gguf
 
 try:
+    import gguf  # noqa: F401 - transformers reads GGUF files by it
     import torch
     from accelerate import PartialState
+    from peft import PeftConfig, PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer
 except ImportError:
     raise MissingExtra("training a language model", "train", "callwright-lab") from None
@@ -36,6 +39,7 @@ def open_model(
 
     Raises ConfigError for a name that cannot be opened, MissingExtra for what is not installed.
     """
+    gc.collect()  # trainers hold their models in circles, and two need not fit into memory
     folder = Path(name)
     if (folder / ADAPTER).is_file():
         return _open_adapter(folder, bf16=bf16, four_bits=four_bits, learn=learn)
@@ -121,8 +125,6 @@ def _replace_folder(part: Path, folder: Path) -> None:
 
 
 def _open_adapter(folder: Path, *, bf16: bool, four_bits: bool, learn: bool) -> tuple[Any, Any]:
-    from peft import PeftConfig, PeftModel
-
     base = PeftConfig.from_pretrained(str(folder)).base_model_name_or_path
     model, tokenizer = open_model(str(base), bf16=bf16, four_bits=four_bits)
     made = PeftModel.from_pretrained(model, str(folder), is_trainable=learn)

@@ -28,6 +28,7 @@ from callwright_lab.training.tuning_settings import Tuning, is_gguf
 try:
     import torch
     from datasets import Dataset
+    from peft import LoraConfig
     from trl import GRPOConfig, SFTConfig, SFTTrainer
 except ImportError:
     raise MissingExtra("training a language model", "train", "callwright-lab") from None
@@ -91,8 +92,6 @@ def choose_learned(model: Any, settings: Tuning) -> Any:
     if settings.adapter == "none" or hasattr(model, "peft_config"):
         learn_only_top(model, settings.top)
         return None
-    from peft import LoraConfig
-
     return LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
@@ -135,17 +134,20 @@ def share_batch(batch: int, micro: int, processes: int = 0) -> tuple[int, int]:
 def describe_run(
     settings: Tuning, out: Path, steps: int, rate: float, gpu: bool = False
 ) -> dict[str, Any]:
-    """Return the arguments that all trainers share."""
+    """Return the arguments that all trainers share. Raises MissingExtra for an optimiser in 8 bits
+    where there is CUDA and not what computes it.
+    """
     cuda = torch.cuda.is_available()
+    eight = _OPTIMISERS.get(settings.optimiser) if gpu or cuda else None
+    if eight and cuda and find_spec("bitsandbytes") is None:
+        raise MissingExtra(f"--optimiser {settings.optimiser}", "qlora", "callwright-lab")
     return {
         "output_dir": str(out),
         "learning_rate": rate,
         "lr_scheduler_type": "constant",
         "max_steps": steps or -1,
         "num_train_epochs": settings.epochs,
-        "optim": _OPTIMISERS.get(settings.optimiser, "adamw_torch")
-        if gpu or cuda
-        else "adamw_torch",
+        "optim": eight or "adamw_torch",
         "bf16": settings.bf16,
         "use_cpu": not cuda,
         _RECOMPUTE: settings.recompute and (gpu or cuda or settings.adapter != "none"),
@@ -285,9 +287,15 @@ def run_grpo(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Train on ``rows`` (a ``prompt`` each, and columns the rewards read); the curve, a row a step.
 
-    It is also in ``out/curve.jsonl``. ``resume`` and ``result``: see :func:`run_stage`.
+    It is also in ``out/curve.jsonl``. ``resume`` and ``result``: see :func:`run_stage`. Raises
+    ConfigError for fewer rows than a batch has prompts: TRL would take no step.
     """
     _require_reference(model, settings)
+    if len(rows) < settings.batch:
+        raise ConfigError(
+            f"{len(rows)} rows cannot fill a batch of {settings.batch} prompts",
+            hint="add rows, or lower --batch",
+        )
     curve = out / "curve.jsonl"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token

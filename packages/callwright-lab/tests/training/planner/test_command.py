@@ -14,7 +14,12 @@ from callwright_lab.training.planner.command import main
 from callwright_lab.training.planner.curation import Solved, append_solved
 from tests.chat_server import ChatServer
 from tests.training.planner_case import tasks
-from tests.training.refiner_case import tiny_model, tiny_tokenizer
+from tests.training.refiner_case import (
+    count_models,
+    save_tiny_model,
+    tiny_model,
+    tiny_tokenizer,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -105,6 +110,29 @@ def test_the_dry_run_says_what_would_be_and_writes_nothing(
     assert "| group | 4 |" in shown
     assert "on an A100" in shown
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.skipif(find_spec("trl") is None, reason="extra 'train' is not installed")
+def test_one_model_after_the_other_is_measured(
+    rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    common = ["--preset", "cpu", "--out", str(out), "--sources", str(rows), "--context", "4000"]
+    common += ["--model", save_tiny_model(out / "sft"), "--longest", "100"]
+    save_tiny_model(out / "planner")
+    assert main([*common, "--stages", "data"]) == 0
+    seen = count_models(monkeypatch)
+    assert main([*common, "--held", "1", "--stages", "measure"]) == 0
+    assert seen == [1, 1, 1]
+
+
+def test_the_rows_are_the_last_that_the_data_stage_writes(rows: Path, tmp_path: Path) -> None:
+    """By them ``--resume`` tells that the stage is finished."""
+    out = tmp_path / "out"
+    (out / "data.jsonl").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"data\.jsonl"):
+        main(["--sources", str(rows), "--stages", "data", "--out", str(out)])
+    assert "| test | mine |" in (out / "data.md").read_text()
 
 
 @pytest.mark.heavy

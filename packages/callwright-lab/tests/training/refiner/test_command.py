@@ -11,7 +11,13 @@ import pytest
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.refiner.command import main
 from tests.chat_server import ChatServer
-from tests.training.refiner_case import nested_row, tiny_model, tiny_tokenizer
+from tests.training.refiner_case import (
+    count_models,
+    nested_row,
+    save_tiny_model,
+    tiny_model,
+    tiny_tokenizer,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -74,6 +80,30 @@ def test_an_unknown_stage_and_missing_data_are_said(tmp_path: Path) -> None:
         main(["--stages", "sing"])
     with pytest.raises(ConfigError, match="xlam_function_calling_60k"):
         main([*SMALL, "--data", str(tmp_path), "--out", str(tmp_path / "out"), "--stages", "data"])
+
+
+def test_the_rows_are_the_last_that_the_data_stage_writes(data: Path, tmp_path: Path) -> None:
+    """By them ``--resume`` tells that the stage is finished."""
+    out = tmp_path / "out"
+    (out / "data.jsonl").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"data\.jsonl"):
+        main([*SMALL, "--data", str(data), "--out", str(out), "--stages", "data"])
+    assert "all to learn from" in (out / "data.md").read_text()
+
+
+@pytest.mark.skipif(find_spec("trl") is None, reason="extra 'train' is not installed")
+def test_one_model_after_the_other_is_measured(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    common = [*SMALL, "--data", str(data), "--out", str(out)]
+    assert main([*common, "--stages", "data"]) == 0
+    for name in ("sft", "against", "refiner"):
+        save_tiny_model(out / name)
+    common += ["--model", str(out / "sft"), "--context", "2000", "--longest", "120", "--free", "60"]
+    seen = count_models(monkeypatch)
+    assert main([*common, "--held", "2", "--stages", "measure"]) == 0
+    assert seen == [1, 1, 1]
 
 
 @pytest.mark.heavy

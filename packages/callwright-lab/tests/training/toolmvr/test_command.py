@@ -14,7 +14,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
 from callwright.nouns.errors import ConfigError
 from callwright_lab.training.toolmvr.command import main
 from callwright_lab.training.toolmvr.data import build_records, save_records
-from tests.training.refiner_case import tiny_model, tiny_tokenizer
+from tests.training.refiner_case import count_models, save_tiny_model
 from tests.training.toolmvr_case import bought
 from tests.transcripts.test_gold import CALLS, SPECS
 
@@ -36,13 +36,6 @@ TOY = (
 )
 
 
-def _model(folder: Path) -> str:
-    tokenizer = tiny_tokenizer()
-    tiny_model(tokenizer).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
-
-
 @pytest.mark.heavy
 def test_every_stage_runs_and_leaves_its_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -52,7 +45,7 @@ def test_every_stage_runs_and_leaves_its_result(
     told = [
         *TOY,
         "--model",
-        _model(tmp_path / "start"),
+        save_tiny_model(tmp_path / "start"),
         "--rows",
         str(tmp_path / "rows.jsonl"),
         "--out",
@@ -103,6 +96,25 @@ def test_no_row_of_a_kind_is_an_error_that_says_what_to_do(tmp_path: Path) -> No
         tmp_path / "rows.jsonl",
         [r for r in build_records(map(bought, range(4)), context=4000) if r["kind"] == "V"],
     )
-    told = [*TOY, "--model", _model(tmp_path / "start"), "--rows", str(tmp_path / "rows.jsonl")]
+    told = [
+        *TOY,
+        "--model",
+        save_tiny_model(tmp_path / "start"),
+        "--rows",
+        str(tmp_path / "rows.jsonl"),
+    ]
     with pytest.raises(ConfigError, match="no R row of part train"):
         main([*told, "--out", str(tmp_path / "run"), "--stages", "vr"])
+
+
+def test_one_model_after_the_other_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_records(tmp_path / "rows.jsonl", build_records(map(bought, range(12)), context=4000))
+    out = tmp_path / "run"
+    told = [*TOY, "--rows", str(tmp_path / "rows.jsonl"), "--out", str(out), "--longest", "8"]
+    told += ["--model", save_tiny_model(out / "v"), "--stages", "measure", "--held", "1"]
+    save_tiny_model(out / "vr")
+    seen = count_models(monkeypatch)
+    assert main(told) == 0
+    assert seen == [1, 1, 1]

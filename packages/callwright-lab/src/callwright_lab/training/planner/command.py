@@ -52,7 +52,7 @@ from callwright_lab.training.planner.settings import PRESETS, Settings
 from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
-from callwright_lab.training.run_parser import build_run_parser
+from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "sft", "curate", "grpo", "measure")
@@ -103,8 +103,8 @@ def _build_data(args: argparse.Namespace) -> None:
         text = planner_data.report_rows(rows)
     else:
         rows, text = asyncio.run(_generate_rows(args))
-    planner_data.write_rows(args.out / "data.jsonl", rows)
     (args.out / "data.md").write_text(text + "\n", encoding="utf-8")
+    planner_data.write_rows(args.out / "data.jsonl", rows)  # last: by it the stage is finished
     sys.stdout.write(text + "\n")
 
 
@@ -147,7 +147,7 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
         import torch
     except ImportError:
         raise MissingExtra("training the planner", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
     from callwright_lab.training import checkpoints
     from callwright_lab.training.planner import runs
 
@@ -292,6 +292,7 @@ def _measure_models(
         model = tuning.open_measured(place, settings)
         for part, examples in held.items():
             found[part][name] = measure_planner(model, tokenizer, examples, settings)
+        del model  # the next one needs its memory
     (args.out / "scores.json").write_text(json.dumps(as_json(found), indent=1), encoding="utf-8")
     last = list(places)[-1]
     text = "\n".join(

@@ -50,7 +50,7 @@ from callwright_lab.training.refiner.settings import PRESETS, Settings
 from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
 from callwright_lab.training.refiner.task import Sample, split_held_out
-from callwright_lab.training.run_parser import build_run_parser
+from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "sft", "dapo", "against", "measure")
@@ -163,9 +163,9 @@ async def _ask_samples(
 
 
 def _write_samples(out: Path, samples: Sequence[Sample]) -> None:
-    store.write_samples(out / "data.jsonl", samples)
     text = report_samples(samples)
     (out / "data.md").write_text(text + "\n", encoding="utf-8")
+    store.write_samples(out / "data.jsonl", samples)  # last: by it the stage is finished
     sys.stdout.write(text + "\n")
 
 
@@ -190,8 +190,8 @@ def _run_training(
         import torch
     except ImportError:
         raise MissingExtra("training the refiner", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads)
-    from callwright_lab.training import checkpoints, tuning
+    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
+    from callwright_lab.training import checkpoints
     from callwright_lab.training.refiner import runs
 
     tokenizer = checkpoints.open_tokenizer(settings.model)
@@ -209,22 +209,16 @@ def _run_training(
             "no sample fits the lengths", hint="raise --context or --longest, or choose other data"
         )
     if "untrained" in args.ablate:
-        untrained = tuning.open_measured(settings.model, settings)
-        places = {"upstream": None, "untrained": untrained}
+        places = {"upstream": "", "untrained": settings.model}
         _measure_models(args.out, places, tokenizer, held, settings)
         return
     for stage in (s for s in ("sft", "dapo", "against") if s in stages):
         _run_stage(args, settings, stage, learn, tokenizer)
     if "measure" in stages and is_main_process():
-        found: dict[str, Any] = {"upstream": None}
-        for folder, name in {
-            "sft": "sft",
-            "against": "sft alone, equal time",
-            "refiner": "sft + dapo",
-        }.items():
-            if (args.out / folder).is_dir():
-                found[name] = tuning.open_measured(str(args.out / folder), settings)
-        _measure_models(args.out, found, tokenizer, held, settings)
+        named = {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}
+        folders = {name: args.out / folder for folder, name in named.items()}
+        there = {name: str(folder) for name, folder in folders.items() if folder.is_dir()}
+        _measure_models(args.out, {"upstream": "", **there}, tokenizer, held, settings)
 
 
 def _run_stage(
@@ -291,8 +285,10 @@ def _read_dapo_seconds(out: Path) -> float:
 
 
 def _measure_models(
-    out: Path, models: dict[str, Any], tokenizer: Any, held: Sequence[Sample], settings: Settings
+    out: Path, places: Mapping[str, str], tokenizer: Any, held: Sequence[Sample], settings: Settings
 ) -> None:
+    """Each model in turn, by the place that it is opened from; of the upstream there is none."""
+    from callwright_lab.training import tuning
     from callwright_lab.training.refiner.scores import (
         compare_refiners,
         measure_refiner,
@@ -300,7 +296,10 @@ def _measure_models(
     )
 
     scores = {
-        name: measure_refiner(model, tokenizer, held, settings) for name, model in models.items()
+        name: measure_refiner(
+            tuning.open_measured(place, settings) if place else None, tokenizer, held, settings
+        )
+        for name, place in places.items()
     }
     (out / "scores.json").write_text(json.dumps(to_json(scores), indent=1), encoding="utf-8")
     text = f"{render_table(scores)}\n\n{compare_refiners(scores, list(scores)[-1])}\n"

@@ -30,7 +30,7 @@ from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import print_progress
-from callwright_lab.training.run_parser import build_run_parser
+from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.toolmvr import data as toolmvr_data
 from callwright_lab.training.toolmvr.data import Kind, Part, Row
 from callwright_lab.training.toolmvr.settings import GOES_BY, PRESETS, Settings
@@ -91,7 +91,7 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
         import torch
     except ImportError:
         raise MissingExtra("training Tool-MVR", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
     from callwright_lab.training import checkpoints
     from callwright_lab.training.templates import use_training_template
     from callwright_lab.training.toolmvr.mask import tokenize_row
@@ -176,6 +176,7 @@ def _measure_models(
         ]
         written = scores.generate_corrections(model, tokenizer, reflected, settings.longest)
         found[name] = Measured(losses[0], losses[1], written)
+        del model  # the next one needs its memory
         print_progress(f"measured: {name}")
     (args.out / "scores.json").write_text(json.dumps(to_json(found), indent=1), encoding="utf-8")
     _write_report(args)
