@@ -27,17 +27,39 @@ def append(path: Path) -> None:
 
 
 def take_part(way: str, out: Path) -> None:
-    """What each process does: SFT, the same on shards, or work that is done once."""
+    """What each process does: SFT, the same on shards, a run that ends by time, or work that is done
+    once.
+    """
+    import torch
+
     from callwright_lab.training import processes
 
     if way == "once":
         processes.do_once(out / "done", lambda: append(out / "made"))
         seen = (out / "made").read_text(encoding="utf-8")
         (out / f"seen-{os.environ['RANK']}").write_text(seen, encoding="utf-8")
+        joined = str(torch.distributed.is_initialized())
+        (out / f"joined-{os.environ['RANK']}").write_text(joined, encoding="utf-8")
+        return
+    if way == "time":
+        (out / f"ended-{os.environ['RANK']}").write_text(str(_ends_by_time()), encoding="utf-8")
         return
     _train(way, out, "whole")
     _forget_end(out / "run")
     _train(way, out, "torn")
+
+
+def _ends_by_time() -> bool:
+    """Return True if a run of ten seconds ends, of which the first process alone took twenty."""
+    from accelerate import PartialState
+    from transformers import TrainerControl
+
+    from callwright_lab.training.resumption import Checkpoints
+
+    spent = 20 if PartialState(cpu=True).is_main_process else 0
+    control = TrainerControl()
+    Checkpoints({"seconds": 10}, spent).on_step_end(None, None, control)
+    return bool(control.should_training_stop)
 
 
 def _train(way: str, out: Path, result: str) -> None:

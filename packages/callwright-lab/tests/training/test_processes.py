@@ -77,3 +77,12 @@ def test_of_two_processes_one_works_and_the_other_waits(tmp_path: Path) -> None:
     assert (tmp_path / "made").read_text() == "made\n"
     seen = [(tmp_path / f"seen-{rank}").read_text() for rank in range(2)]
     assert seen == ["made\n"] * 2, "the other went on before it was done"
+    joined = [(tmp_path / f"joined-{rank}").read_text() for rank in range(2)]
+    assert joined == ["True"] * 2, "each was alone, and the mark of before could be seen"
+
+
+@pytest.mark.heavy
+def test_processes_end_by_time_together(tmp_path: Path) -> None:
+    """One that went on alone would wait for the others for ever."""
+    start_processes(2, "time", tmp_path)
+    assert [(tmp_path / f"ended-{rank}").read_text() for rank in range(2)] == ["True"] * 2

@@ -127,6 +127,9 @@ WAYS = {
     "all weights": replace(TOY, steps=4, beta=0.1),
     "each prompt once": replace(TOY, steps=4, shared=True),
     "adapter": replace(TOY, steps=4, adapter="lora", rank=4, beta=0.1, rate=1e-2, recompute=True),
+    "on two cores": replace(
+        TOY, steps=4, adapter="lora", rank=4, rate=1e-2, recompute=True, shared=True
+    ),
     "adapter on four bits": replace(TOY, steps=4, adapter="qlora", rank=4, rate=1e-2),
 }
 

@@ -27,11 +27,13 @@ def do_once(mark: Path, work: Callable[[], object]) -> None:
     if count_processes() == 1:
         work()
         return
+    import torch
     from accelerate import PartialState
 
     if is_main_process():
         mark.unlink(missing_ok=True)  # of a run before
-    PartialState().wait_for_everyone()
+    # without a GPU it would be told of no other process
+    PartialState(cpu=not torch.cuda.is_available()).wait_for_everyone()
     if is_main_process():
         work()
         mark.touch()

@@ -25,6 +25,7 @@ from callwright_lab.training.tuning_settings import Tuning
 try:
     import torch
     from accelerate import PartialState
+    from accelerate.utils import gather_object
     from transformers import TrainerCallback
 except ImportError:
     raise MissingExtra("training a language model", "train", "callwright-lab") from None
@@ -66,7 +67,8 @@ class Checkpoints(TrainerCallback):  # type: ignore[misc]
 
     def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
         limit = self._order.get("seconds", 0)
-        if limit and self.seconds > limit:
+        # each process has a clock of its own, and one that went on alone would wait for ever
+        if limit and any(gather_object([self.seconds > limit])):
             control.should_training_stop = True
         if control.should_training_stop:
             control.should_save = True
