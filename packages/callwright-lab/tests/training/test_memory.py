@@ -92,6 +92,14 @@ def test_weights_that_are_learned_have_a_copy_in_bfloat16() -> None:
     assert sampling.copies == pytest.approx(2 * copies)
 
 
+def test_a_pass_in_which_prompts_are_computed_once_is_the_whole_batch() -> None:
+    one = replace(Tuning(), shared=True, batch=1, group=4, attempts=4, context=320, longest=160)
+    a, b = (estimate_memory(s, QWEN, "groups") for s in (one, replace(one, batch=4)))
+    assert b.activations == pytest.approx(4 * a.activations)
+    assert b.logits == pytest.approx(4 * a.logits)
+    assert b.rollouts == a.rollouts
+
+
 def test_lora_on_two_cores_takes_what_was_measured() -> None:
     """9.6 GB: rank 16 on all linear layers of the embedded model in float32, rows of 300 tokens."""
     settings = replace(

@@ -12,8 +12,9 @@ RATES: Mapping[str, float] = {
 """Floating point operations a second: a card's peak in bfloat16 times the share that training
 reaches; of two cores what LoRA on 1.5 billion weights was measured to reach, 14 to 32 seconds for a
 row of 300 tokens."""
-LEARN, REINFORCE = 6, 10
-"""Operations a weight and token: of learning, and of learning with sampling and the reference."""
+LEARN, REINFORCE, ASK = 6, 10, 2
+"""Operations a weight and token: of learning, of learning with sampling and the reference, and of
+reading or writing alone."""
 
 
 def estimate_hours(parameters: float, tokens: float, operations: int, by: str) -> float:
@@ -32,8 +33,8 @@ def render_hours(work: Mapping[str, tuple[float, int]], parameters: float) -> st
         told.append(f"{' and '.join(parts)} on {'an ' if by[0] in 'AR' else ''}{by}")
     return (
         f"At least so many hours: {'; '.join(told)}. Counted are {LEARN} operations a weight and"
-        f" token learned, {REINFORCE} with sampling and the reference; starting, sampling by turns"
-        " and saving come on top."
+        f" token learned, {REINFORCE} with sampling and the reference, {ASK} only read or written;"
+        " starting, sampling by turns and saving come on top."
     )
 
 

@@ -165,9 +165,9 @@ def _count_tokens(settings: Tuning, kind: Kind) -> tuple[int, int]:
     if kind == "sft":
         rows = min(settings.sft_micro, settings.sft_batch)
         return rows * row, rows * row
-    if settings.shared:  # a pass is a prompt with all its replies behind it
+    if settings.shared:  # a pass is the batch, each prompt with all its replies behind it
         replies = settings.group * settings.longest
-        return settings.context + replies, replies
+        return settings.batch * (settings.context + replies), settings.batch * replies
     return settings.micro * row, settings.micro * settings.longest
 
 

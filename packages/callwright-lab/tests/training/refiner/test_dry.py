@@ -12,7 +12,7 @@ import pytest
 from callwright_lab.training.refiner.command import main
 from callwright_lab.training.refiner.data import Recipe
 from callwright_lab.training.refiner.dry import report_dry_run
-from callwright_lab.training.refiner.settings import PAPER
+from callwright_lab.training.refiner.settings import PAPER, TWO_CORES
 from tests.training.refiner_case import nested_row
 
 
@@ -72,3 +72,15 @@ def test_data_sets_are_counted_on_both_sides_of_the_split(tmp_path: Path) -> Non
     assert "DAPO: " in text
     assert "GB at the peak" in text
     assert ("Nothing is missing." in text) == (find_spec("trl") is not None)
+
+
+def test_rows_and_the_hours_of_every_stage_are_said(tmp_path: Path) -> None:
+    text, _ = report_dry_run(TWO_CORES, Recipe(held=200), tmp_path, tmp_path / "out", 0)
+    assert "| seen by SFT | 500 | 125 steps |" in text
+    (hours,) = (line for line in text.splitlines() if line.startswith("At least so many hours"))
+    told = hours.partition("two CPU cores")[0].rpartition("; ")[2].split(" and ")
+    assert [part.partition(" for ")[2] for part in told[:3]] == [
+        "SFT", "DAPO", "the stage against",
+    ]  # fmt: skip
+    assert told[1].partition(" ")[0] == told[2].partition(" ")[0]
+    assert told[3].endswith("for measure on ")

@@ -79,7 +79,7 @@ def _count_tokens(rows: Parted) -> tuple[int, int, int]:
 
 
 def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
-    if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
+    if any(find_spec(name) is None for name in ("torch", "trl", "peft", "datasets", "gguf")):
         return ["TRL is not installed: its configuration was not made."]
     from callwright_lab.training.tuning import group_config
 

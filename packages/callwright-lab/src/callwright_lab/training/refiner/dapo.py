@@ -249,7 +249,7 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
                 selective_log_softmax(logits, torch.cat(replies)), [len(r) for r in replies]
             )
             entropies += torch.split(
-                entropy_from_logits(logits).detach(), [len(r) for r in replies]
+                entropy_from_logits(logits.detach()), [len(r) for r in replies]
             )
             order += members
         back = torch.argsort(torch.tensor(order)).tolist()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.training.cost import LEARN, REINFORCE, render_hours
+from callwright_lab.training.cost import ASK, LEARN, REINFORCE, render_hours
 from callwright_lab.training.memory import find_shape, render_memory
 from callwright_lab.training.refiner.data import ERROR_KINDS, PAPER_UPSTREAMS, Recipe
 from callwright_lab.training.refiner.settings import PAPER, Settings
@@ -77,6 +77,7 @@ def _render_recipe(recipe: Recipe, settings: Settings, upstreams: int) -> list[s
         ("shuffled, full", recipe.full, recipe.nested),
         ("shuffled, simplified", recipe.simplified, recipe.nested),
         ("held out to measure on", recipe.held, "other tasks, the same proportions"),
+        ("seen by SFT", settings.sft_steps * settings.sft_batch, f"{settings.sft_steps} steps"),
     ]
     lines = _render_table(("samples", "count", "from"), iter(rows))
     if not upstreams:
@@ -95,9 +96,12 @@ def _render_cost(recipe: Recipe, settings: Settings) -> list[str]:
         return [f"The shape of {settings.model} is not known here: no hours, no memory."]
     steps = settings.steps or math.floor(settings.epochs * recipe.total / settings.batch)
     row = settings.context + settings.longest
+    reinforced = (steps * settings.batch * settings.group * row, REINFORCE)
     work = {
         "SFT": (settings.sft_steps * settings.sft_batch * row, LEARN),
-        "DAPO": (steps * settings.batch * settings.group * row, REINFORCE),
+        "DAPO": reinforced,
+        "the stage against": reinforced,  # it is as long
+        "measure": (3 * recipe.held * row, ASK),  # after SFT, after DAPO, and after against
     }
     lines = [render_hours({k: v for k, v in work.items() if v[0]}, shape.parameters)]
     if settings.sft_steps:
@@ -125,7 +129,7 @@ def _render_data(recipe: Recipe, data: Path) -> tuple[list[str], list[str]]:
 
 
 def _render_trainer(settings: Settings, out: Path) -> tuple[list[str], list[str]]:
-    if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
+    if any(find_spec(name) is None for name in ("torch", "trl", "peft", "datasets", "gguf")):
         return ["TRL is not installed: its configuration was not made."], ["the extra 'train'"]
     from callwright_lab.training.tuning import group_config
 

@@ -88,7 +88,7 @@ def _count_rows(rows: Sequence[Row], context: int) -> tuple[int, int, int]:
 
 
 def _render_trainer_table(settings: Settings, out: Path) -> list[str]:
-    if any(find_spec(name) is None for name in ("torch", "trl", "datasets", "accelerate")):
+    if any(find_spec(name) is None for name in ("torch", "trl", "peft", "datasets", "gguf")):
         return ["TRL is not installed: its configuration was not made."]
     from callwright_lab.training.toolmvr.runs import build_sft_config
 
