@@ -126,6 +126,27 @@ def test_another_spelling_of_the_same_thing_is_not(told: str) -> None:
     assert verdict({"city": told, "hotels": ["Bristol"]}).outcome == "functional_success"
 
 
+@pytest.mark.parametrize(
+    ("asked", "content"),
+    [
+        ({"status": "open"}, {"status": "success", "orders": [{"id": 1}]}),
+        ({"title": "Dune"}, {"title": "Search results", "items": [{"title": "Dune"}]}),
+        ({"country": "Germany"}, {"country": "DE", "hotels": 7}),
+        ({"language": "German"}, {"language": "de", "text": "Hotel"}),
+        ({"city": "Munich"}, {"city": "München", "hotels": ["Mandarin"]}),
+    ],
+    ids=str,
+)
+def test_a_frame_a_code_and_another_script_name_no_other_thing(
+    asked: dict[str, Any], content: Json
+) -> None:
+    assert verdict(content, **asked).outcome == "functional_success"
+
+
+def test_another_code_is_another_thing() -> None:
+    assert verdict({"currency": "USD", "rate": 11}, currency="NOK").kind == "irrelevant"
+
+
 def test_a_web_page_is_no_data_unless_pages_are_what_the_tool_is_for() -> None:
     page = "<!DOCTYPE html><html><body>Please log in</body></html>"
     assert verdict(page).kind == "irrelevant"

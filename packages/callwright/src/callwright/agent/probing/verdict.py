@@ -31,6 +31,7 @@ from callwright.tools.evidence import UNDOCUMENTED, Observation, Outcome, make_e
 
 _DEAD = ENGLISH.pattern("errors.dead")
 _PAGE = ENGLISH.pattern("errors.page")
+_WELL = ENGLISH.pattern("errors.good_status")
 _WEB = ENGLISH.words("parameters.web")
 _DEVIATES = 2  # declared members of which a reply must have one
 _ENOUGH = 12  # words of a reply from which "not one in common" says something
@@ -217,9 +218,13 @@ def is_about(request: str, tool: Tool, arguments: JsonObject, content: Json) -> 
 
 
 def _describe_mismatch(content: Json, arguments: JsonObject) -> str:
-    """A reply about another thing: it names an argument of the call, and another value for it."""
+    """A reply about another thing: it names an argument of the call, and another value for it; the
+    one that was asked for it holds nowhere. A status that says that all went well is no value, and
+    in other letters than the request's the same thing may stand.
+    """
     if not isinstance(content, dict):
         return ""
+    held = {squash_text(str(value)) for value in iter_scalars(content)}
     for key, asked in arguments.items():
         told = content.get(key)
         if isinstance(asked, str) and isinstance(told, str) and asked and told:
@@ -229,6 +234,9 @@ def _describe_mismatch(content: Json, arguments: JsonObject) -> str:
                 and other
                 and one not in other
                 and other not in one
+                and one not in held
+                and asked.isascii() == told.isascii()
+                and not _WELL.fullmatch(told.strip())
                 and not _is_abbreviation(one, other)
             ):
                 return f"asked for {key} {asked!r}, it answered for {told!r}"
@@ -241,7 +249,11 @@ def _is_abbreviation(one: str, other: str) -> bool:
     """
     few, many = sorted((one, other), key=len)
     letters = iter(many)
-    return any(c.isdigit() for c in few) or (few[0] == many[0] and all(c in letters for c in few))
+    return (
+        any(c.isdigit() for c in few)
+        or len(few) <= 3 < len(many)  # of a code its name may have no letter: DE for Germany
+        or (few[0] == many[0] and all(c in letters for c in few))
+    )
 
 
 def _extract_words(content: Json) -> frozenset[str]:
