@@ -423,6 +423,21 @@ async def test_a_dead_tool_of_a_run_gets_a_simulated_reply_which_proves_nothing(
     assert done.cost.model_calls == len(asked.requests)
 
 
+async def test_made_up_replies_leave_the_run_half_of_its_questions() -> None:
+    dead = [weather(f"weather_{i}", Failure("unavailable", "503", status=503)) for i in range(9)]
+    asked = probing_model()
+    trials = TrialSettings(OWN, "every")
+    await setup(
+        [*dead, weather()],
+        asked,
+        selection=ToolSelection(shortlist=8, trials="read-only", probing=trials, simulator=MakesUp),
+        limits=Limits(model_calls=16),
+    ).run(QUERY)
+    purposes = [request.purpose for request in asked.requests]
+    assert purposes.count("simulate") == 4
+    assert sum(p.startswith("trial") or p == "simulate" for p in purposes) <= 8
+
+
 async def test_what_a_trial_costs_is_spent_from_its_money_and_no_more() -> None:
     for money, calls in ((0.0, 0), (1.0, 1)):
         first, second = weather(), weather("weather_two")

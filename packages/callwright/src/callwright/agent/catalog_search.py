@@ -265,7 +265,7 @@ class CatalogSearch:
             simulate=probing.simulate,
             planning="model" if probing.model else "said",
             evaluation="model" if probing.model else "evidence",
-            model_calls=limits.model_calls // 2,
+            model_calls=limits.model_calls // (2 if probing.simulate == "never" else 4),
         )
 
     def _open_judge(self) -> Encoder | None:

@@ -845,7 +845,7 @@ async def _choose_tools(
             mode = (await model.capabilities()).mode
             asked = Questions(model, mode, budget, reserve.trace, None, reserve.ledger)
         simulator = (
-            make(ChargedModel(asked.model, budget))
+            make(ChargedModel(asked.model, budget, budget.limits.model_calls // 4))
             if asked is not None and make is not None and probing.simulate != "never"
             else None
         )

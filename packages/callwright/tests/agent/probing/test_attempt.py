@@ -119,6 +119,29 @@ async def test_a_call_that_the_gate_refuses_never_leaves_and_is_a_parameter_mism
     )
 
 
+async def test_a_value_of_another_kind_than_the_schema_wants_proves_nothing() -> None:
+    """That the reader took a text for an object is no fault of the tool."""
+    place = {"place": {"$ref": "#/$defs/Place"}}
+    schema = {
+        "type": "object",
+        "properties": place,
+        "$defs": {"Place": {"type": "object", "properties": CITY}},
+    }
+    tool = FakeTool("weather", input_schema=schema)
+    misread = await made(tool, Draft({"place": "Oslo"}))
+    assert (misread.observation.outcome, misread.proves) == ("parameter_mismatch", False)
+    sky = FakeTool("weather", {"sky": {"type": "string", "enum": ["clear", "cloudy"]}})
+    assert (await made(sky, Draft({"sky": "purple"}))).proves, "it is said, and cannot be had"
+
+
+async def test_a_reply_that_is_nested_without_end_ends_no_trial() -> None:
+    deep: object = "x"
+    for _ in range(3_000):
+        deep = [deep]
+    found = await made(FakeTool("weather", CITY, output={"city": deep}))
+    assert (found.observation.kind, found.content) == ("too_large", None)
+
+
 async def test_each_real_call_is_put_into_the_store_at_once() -> None:
     memory = Memory()
     found = await made(FakeTool("weather", CITY, output={"celsius": 3}), evidence=memory)
@@ -130,8 +153,12 @@ async def test_each_real_call_is_put_into_the_store_at_once() -> None:
     ("kind", "age", "used"),
     [
         ("", 3_600, True),
-        ("auth", 3_600, True),
+        ("tool_error", 3_600, True),
         ("", 90_000, False),
+        ("auth", 30, True),
+        ("auth", 3_600, False),  # a key may have been given since
+        ("empty", 3_600, False),  # something may have been recorded since
+        ("irrelevant", 30, False),  # to another request
         ("timeout", 30, True),
         ("timeout", 90, False),
     ],

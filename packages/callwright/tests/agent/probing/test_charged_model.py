@@ -23,4 +23,10 @@ async def test_each_question_is_charged_and_one_is_left_for_the_answer() -> None
     with pytest.raises(ModelError, match="model_calls"):
         await model.complete(ASKED)
     assert (budget.model_calls, len(inner.requests)) == (2, 2)
+    budget = Budget(Limits(model_calls=24))
+    part = ChargedModel(inner, budget, 1)
+    await part.complete(ASKED)
+    with pytest.raises(ModelError, match="its part of it"):
+        await part.complete(ASKED)
+    assert budget.model_calls == 1
     assert (model.name, await model.capabilities()) == (inner.name, await inner.capabilities())

@@ -21,7 +21,7 @@ WEATHER = Tool("get_weather", "The weather of a city.", CITY)
         ('{"arguments": {"city": "Oslo"}}', Draft({"city": "Oslo"})),
         ('```json\n{"city": "Oslo"}\n```', Draft({"city": "Oslo"})),
         ('{"parameters": {"city": "Oslo"}}', Draft({"city": "Oslo"})),
-        ('{"missing": ["city"]}', Lacking(("city",), True)),
+        ('{"missing": ["city"]}', Lacking(("city",), False)),
         ('{"missing": ["wind"]}', None),
         ("I would call it with Oslo.", None),
         ('{"arguments": {"city": "Os', None),

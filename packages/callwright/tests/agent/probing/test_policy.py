@@ -28,6 +28,9 @@ from callwright.nouns.types import Tool
         {"order": "score"},
         {"evaluator_share": 1.5},
         {"evaluator_share": -0.1},
+        {"prices": {"a": -1.0}},
+        {"prices": {"a": float("nan")}},
+        {"prices": {"a": float("inf")}},
     ],
     ids=str,
 )

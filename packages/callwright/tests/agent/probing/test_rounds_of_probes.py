@@ -28,7 +28,7 @@ from callwright.nouns.types import (
     ToolResult,
 )
 from callwright.retrieval import Hit
-from callwright.testing import FakeTool, ScriptedModel, fake_source
+from callwright.testing import FakeTool, ScriptedModel, fake_source, in_order
 from callwright.tools.catalog import open_catalog
 from callwright.tools.evidence import EvidenceStore
 from callwright.tools.mcp.source import MCPSource
@@ -463,6 +463,7 @@ async def test_when_time_is_over_what_is_known_counts() -> None:
     assert trials.names == ("slow", "fast"), "nothing speaks against either"
     assert outcomes(trials) == {"fast": "functional_success", "slow": None}
     assert "are over" in trials.problems[0]
+    assert "time for trials was over" in trials.ranking[0].justification
     assert slow.running == 0
 
 
@@ -472,6 +473,31 @@ async def test_a_host_that_says_too_many_is_left_alone_and_its_tools_have_not_fa
     trials = await tried(FLIGHT, *tools, policy=TrialPolicy(k=6, per_host=1, per_second=10_000))
     assert not any(one.failed for one in trials.ranking)
     assert trials.names == tuple(f"t{i}" for i in range(6))
+    hold = asyncio.Event()
+    tools = [flights(f"t{i}", output=limited, effects=READ, hold=hold) for i in range(6)]
+    policy = TrialPolicy(k=6, per_host=1, per_second=10_000)
+    async with asyncio.TaskGroup() as group:
+        work = group.create_task(tried(FLIGHT, *tools, policy=policy))
+        await tools[0].begun()
+        hold.set()
+    assert work.result().calls == 1, "those that waited for their turn are not called either"
+
+
+async def test_a_call_whose_connection_broke_is_repeated_and_not_remembered(tmp_path: Path) -> None:
+    broke = Failure("unavailable", "the connection broke", retryable=True, outcome_unknown=True)
+    flaky = flights("flaky", output=in_order(broke, {"flights": [{"price": 220}]}))
+    with EvidenceStore(tmp_path / "e.db") as store:
+        trials = await tried(FLIGHT, flaky, evidence=store)
+    assert (len(flaky.calls), trials.ranking[0].works) == (2, True)
+
+
+async def test_what_one_server_told_goes_to_no_other_unless_that_is_declared_free() -> None:
+    find = FakeTool(*FIND, output={"employee_id": "E7", "name": "Ann Lee"}, output_schema=FOUND)
+    for policy, sent in ((None, 0), (TrialPolicy(prices={"list_trips": 0.0}), 1)):
+        trips = FakeTool("list_trips", {"employee_id": TEXT}, output=[{"to": "Rome"}], effects=READ)
+        trials = await tried("Which trips does Ann Lee have?", find, trips, policy=policy)
+        assert len(trips.calls) == sent
+        assert outcomes(trials)["list_trips"] == ("functional_success" if sent else None)
 
 
 async def test_trials_run_side_by_side_and_not_more_than_allowed() -> None:
@@ -563,6 +589,51 @@ async def test_where_a_models_value_is_made_up_the_call_that_rests_on_the_reques
         {"origin": "San Francisco", "destination": "New York", "date": "2026-11-24"}
     ]
     assert trials.ranking[0].works
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        {"date": "next Tuesday"},  # refused by the schema
+        {"origin": "New York", "destination": "San Francisco"},  # refused by the tool
+    ],
+)
+async def test_what_a_model_planned_wrongly_proves_nothing_and_the_readers_call_is_made(
+    planned: dict[str, str],
+) -> None:
+    def fly(origin: str, destination: str, date: str) -> Any:
+        if origin != "San Francisco":
+            raise ValueError("400: origin is no airport")
+        return {"flights": [{"price": 220}]}
+
+    said = {"origin": "San Francisco", "destination": "New York", "date": "2026-11-24"}
+    model = ScriptedModel({"trial.plan": {"arguments": said | planned}})
+    kayak, policy = flights("kayak", output=fly), TrialPolicy(planning="model")
+    trials = await tried(FLIGHT, kayak, model=model, policy=policy)
+    assert kayak.calls[-1] == said
+    assert trials.ranking[0].works
+    model = ScriptedModel({"trial.plan": {"arguments": said}})
+    refuses = flights("kayak", output=Failure("tool_error", "400: no such day", status=400))
+    trials = await tried(FLIGHT, refuses, model=model, policy=policy)
+    assert (len(refuses.calls), trials.ranking[0].failed) == (1, True), "the reader is sure of it"
+
+
+async def test_a_slow_model_leaves_the_calls_their_time() -> None:
+    async def plan(request: Any) -> Any:
+        await asyncio.sleep(60)
+
+    policy = TrialPolicy(planning="model", seconds=0.4)
+    trials = await tried(FLIGHT, *map(flights, "abc"), model=ScriptedModel(plan), policy=policy)
+    assert trials.calls == 3, "planned without it"
+    assert trials.model_calls == 1, "what would come too late is not asked"
+    assert any("time is over" in problem for problem in trials.problems)
+
+
+async def test_no_model_is_asked_for_a_call_that_nobody_makes() -> None:
+    model = ScriptedModel({"trial.plan": {"arguments": {}}})
+    policy = TrialPolicy(planning="model", simulate="never")
+    trials = await tried(FLIGHT, flights("book", effects=WRITE), model=model, policy=policy)
+    assert trials.model_calls == 0
 
 
 async def test_no_model_lifts_a_tool_out_of_its_class() -> None:

@@ -37,6 +37,7 @@ def test_a_journal_tells_the_same_settings_again() -> None:
 
 def test_prices_are_patterns_and_costs() -> None:
     assert read_prices(["maps_*=0.01", "*=0"]) == (("maps_*", 0.01), ("*", 0.0))
-    for wrong in ("maps", "=1", "maps=much"):
+    assert read_prices(["a=b = 1e-3"]) == (("a=b", 0.001),)
+    for wrong in ("maps", "=1", " = 1", "maps=much", "maps=-1", "maps=nan", "maps=inf"):
         with pytest.raises(ConfigError, match="PATTERN=COST"):
             read_prices([wrong])

@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 
 from callwright.agent.execution.deadlines import Deadlines
 from callwright.agent.safety.clear import ClearedCall
-from callwright.jsontext import write
+from callwright.jsontext import is_deeper, write
 from callwright.nouns.errors import Failure, ToolError
 from callwright.nouns.protocols import CALL_KEY
 from callwright.nouns.types import (
@@ -26,6 +26,8 @@ from callwright.repair.empty_result import tell_done
 _KEYS = UUID(
     "6f3a2c1e-0c58-5b0e-9d5a-3f6f4a9d7c21"
 )  # the name space of our idempotency keys (RFC 9562, version 5)
+
+_DEEPEST = 200  # levels of a result
 
 Caller: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutput]]
 
@@ -97,9 +99,13 @@ def _timed_out(call: ClearedCall, timeout: float) -> Failure:
 def _limit_size(
     content: Json, failure: Failure | None, max_bytes: int
 ) -> tuple[Json, Failure | None]:
-    """Refuse a result larger than the limit: half a JSON value would be a different value."""
+    """Refuse a result larger than the limit: half a JSON value would be a different value. One that
+    is nested without end nobody could read.
+    """
     if failure is not None or content is None:
         return content, failure
+    if is_deeper(content, _DEEPEST):
+        return None, Failure("too_large", f"the result is more than {_DEEPEST} levels deep")
     size = len(write(content))
     if size <= max_bytes:
         return content, None

@@ -30,12 +30,14 @@ _DEPTH = 4  # of objects in objects
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A call that can be made. ``guessed`` are parameters whose value may not be the one that was
-    meant; ``given_by`` the tools whose replies gave the others: parameter -> tool.
+    meant; ``given_by`` the tools whose replies gave the others: parameter -> tool. ``is_opinion``:
+    a model alone planned it, and may have meant values that nobody did.
     """
 
     arguments: JsonObject
     guessed: tuple[str, ...] = ()
     given_by: tuple[tuple[str, str], ...] = ()
+    is_opinion: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 from callwright.tools.evidence import UNDOCUMENTED, Observation, make_excerpt
 
 MAY_BE_TRIED = Consent(allow=("*",))  # of calls about which :func:`explain_untriable` has decided
-_TRANSIENT_KINDS = frozenset({"rate_limit", "timeout", "unavailable"})
+# what may be otherwise soon: a server is back, a key was given, something was recorded
+_PASSING_KINDS = frozenset({"rate_limit", "timeout", "unavailable", "auth", "empty"})
 _REMOVING = ENGLISH.words("effects.removing")
 _PROVED_NOTHING = frozenset({"rate_limit"})  # that we called too often is not the tool's doing
 
@@ -151,10 +152,16 @@ class Attempts:
         self.pacer, self.spending = Pacer(self.policy), Spending(self.policy)
 
     async def make(
-        self, tool: Tool, draft: Draft, sources: ProvenanceIndex, *, whole: bool = False
+        self,
+        tool: Tool,
+        draft: Draft,
+        sources: ProvenanceIndex,
+        *,
+        whole: bool = False,
+        again: bool = False,
     ) -> Attempt | str:
         """Make one call, or say why it was not made. ``whole``: a reply of which only a part is
-        remembered is no use.
+        remembered is no use. ``again``: none is, since the call is to be repeated.
 
         What is on record of this run is not done again.
         """
@@ -164,7 +171,7 @@ class Attempts:
             if attempt.called:
                 self.spending.spend(tool)
         else:
-            made = await self._make(tool, draft, sources, whole)
+            made = await self._make(tool, draft, sources, whole, again)
             if isinstance(made, str):
                 return made
             attempt = self._without_secrets(made)
@@ -174,13 +181,13 @@ class Attempts:
         return attempt
 
     async def _make(
-        self, tool: Tool, draft: Draft, sources: ProvenanceIndex, whole: bool
+        self, tool: Tool, draft: Draft, sources: ProvenanceIndex, whole: bool, again: bool
     ) -> Attempt | str:
         call = ToolCall(f"{self.actor}:{tool.name}", tool.name, draft.arguments)
         verdict = self.gate.check(call, sources)
         if isinstance(verdict, Refusal):
             return self._refused(tool, draft, verdict)
-        if known := self._remembered(verdict, draft, whole):
+        if not again and (known := self._remembered(verdict, draft, whole)):
             return known
         if why := self._explain_held_back(tool, draft):
             return await self._in_place_of(verdict, why)
@@ -189,8 +196,10 @@ class Attempts:
         cleared = clear(verdict, ClearanceState(sources, MAY_BE_TRIED))
         if isinstance(cleared, Denied):
             return await self._in_place_of(verdict, cleared.reason)
-        self.spending.spend(tool)
         async with self.pacer.turn(tool):
+            if why := self._forbidden(tool):  # for what came back while it waited
+                return why
+            self.spending.spend(tool)
             result = await invoke(
                 cleared,
                 self.caller,
@@ -268,7 +277,9 @@ class Attempts:
             "parameter_mismatch", said.kind if said else "schema", proof[:300], True
         )
         seen = self._observed(tool, draft.arguments, verdict, None)
-        return Attempt(seen, proves=not draft.guessed, blames_arguments=True)
+        # a value of another kind than the schema wants is the reader's doing
+        is_misread = said is not None and said.keyword in ("type", "anyOf", "oneOf")
+        return Attempt(seen, proves=not (is_misread or _may_be_wrong(draft)), blames_arguments=True)
 
     def _remembered(self, call: CheckedCall, draft: Draft, whole: bool) -> Attempt | None:
         """Return the attempt that the same call gave recently, if it is still fresh and usable."""
@@ -280,10 +291,14 @@ class Attempts:
         except CallwrightError as error:
             self._store_failed(error)
             return None
-        if seen is None or (seen.simulated and policy.simulate == "never"):
+        if (
+            seen is None
+            or seen.kind == "irrelevant"  # to the request for which it was made
+            or (seen.simulated and policy.simulate == "never")
+        ):
             return None
         if (
-            seen.kind in _TRANSIENT_KINDS or seen.simulated
+            seen.kind in _PASSING_KINDS or seen.simulated
         ) and seen.at <= now - policy.fresh_transient:
             return None
         content, complete = _parse_reply(seen.reply)
@@ -350,10 +365,12 @@ class Attempts:
             except CallwrightError as error:
                 self._store_failed(error)
 
-    def keep(self, observation: Observation) -> Attempt:
-        """A planning failure, which needs no call."""
-        self._keep(observation)
-        return self._without_secrets(Attempt(observation))
+    def keep_missing(self, tool: Tool, proof: str) -> Attempt:
+        """A planning failure, which needs no call: an input that nobody gives."""
+        verdict = ProbeVerdict("parameter_mismatch", "missing", proof)
+        seen = self._observed(tool, {}, verdict, None)
+        self._keep(seen)
+        return self._without_secrets(Attempt(seen))
 
     def _store_failed(self, error: CallwrightError) -> None:
         """The store is a help, not a condition: without it every trial is made again."""
@@ -381,10 +398,10 @@ def _is_proof(kind: str, said: str, arguments: JsonObject, guess: bool) -> bool:
 
 
 def _may_be_wrong(draft: Draft) -> bool:
-    """Return True if a value of the call may not be the intended one: a guess, or a value from
-    another tool.
+    """Return True if a value of the call may not be the intended one: a guess, a value from another
+    tool, or a model's choice.
     """
-    return bool(draft.guessed or draft.given_by)
+    return bool(draft.guessed or draft.given_by or draft.is_opinion)
 
 
 def _parse_reply(reply: str) -> tuple[Json, bool]:

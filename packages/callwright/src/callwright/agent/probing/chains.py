@@ -128,7 +128,13 @@ def extract_link_values(link: Link, result: ToolResult, said: str = "") -> list[
             results=[ToolResult(result.id, result.tool, result.arguments, content)]
         )
         held = own.under(link.input.path[-1]) or (own.under("id") if link.input.identifies else [])
-    alike = list({to_canonical_json(v): v for v in held if _is_usable(v)}.values())
+    alike = list(
+        {
+            to_canonical_json(v): v
+            for v in held
+            if v not in (None, "") and not isinstance(v, dict | bool)
+        }.values()
+    )
     return [Value(v, len(alike) == 1, result.tool) for v in alike[:_MOST]]
 
 
@@ -171,7 +177,3 @@ def _get_at_path(value: Json, path: Sequence[str]) -> list[Json]:
         if isinstance(value, dict) and path[0] in value
         else []
     )
-
-
-def _is_usable(value: Json) -> bool:
-    return value is not None and value != "" and not isinstance(value, dict | bool)

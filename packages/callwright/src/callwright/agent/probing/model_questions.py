@@ -4,6 +4,7 @@ optional.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from callwright.agent.probing.arguments import Draft, Lacking
@@ -19,7 +20,6 @@ from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Reply, Tool, ToolResult
-from callwright.tools.evidence import Observation
 
 
 class Asking:
@@ -39,6 +39,8 @@ class Asking:
         self._actor = actor
         self._problems = problems
         self._shares = Shares(policy)
+        # in the other half of the time the planned calls are made
+        self._planned_by = asyncio.get_running_loop().time() + policy.seconds / 2
         self.calls = 0
 
     async def plan(
@@ -50,11 +52,14 @@ class Asking:
         if self._policy.planning != "model" or not tool.properties or not self._take("planner", 1):
             return None
         try:
-            return await run_dialogue(
-                plan_with_model(tool, request, results, schema=await self._constrains()), self._ask
-            )
-        except (ModelError, LimitReached) as error:
-            self._note(f"the planner could not be asked: {error}")
+            async with asyncio.timeout_at(self._planned_by):
+                await asyncio.sleep(0)  # where time is over, no question is begun
+                return await run_dialogue(
+                    plan_with_model(tool, request, results, schema=await self._constrains()),
+                    self._ask,
+                )
+        except (ModelError, LimitReached, TimeoutError) as error:
+            self._note(f"the planner could not be asked: {str(error) or 'its time is over'}")
             return None
 
     async def order(
@@ -127,5 +132,4 @@ class Asking:
 def _get_best_reply(candidate: Candidate) -> str:
     """Return the reply of the best attempt, with secrets removed."""
     best = candidate.best
-    seen: Observation | None = best.observation if best is not None else None
-    return seen.reply if seen is not None else ""
+    return best.observation.reply if best is not None else ""

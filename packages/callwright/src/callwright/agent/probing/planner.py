@@ -55,7 +55,7 @@ def read_plan(text: str, tool: Tool) -> Draft | Lacking | None:
         and not isinstance(value.get("arguments"), dict)
     ):
         named = tuple(key for key in missing if isinstance(key, str) and key in tool.required)
-        return Lacking(named, True) if named else None
+        return Lacking(named, False) if named else None  # that it saw none is an opinion
     inner = value.get("arguments", value.get("parameters"))
     if isinstance(inner, dict) and not {"arguments", "parameters"} & tool.properties.keys():
         return Draft(inner)

@@ -108,9 +108,11 @@ class TrialPolicy(TrialQuestions):
                 raise ConfigError(f"TrialPolicy.{name} takes a finite number, not {value!r}")
             if value < least:
                 raise ConfigError(f"TrialPolicy.{name} is {value}, and must be {least:g} or more")
-        for name in _SHARES:
-            if getattr(self, name) > 1:
-                raise ConfigError(f"TrialPolicy.{name} is a share of the questions, at most 1")
+        if self.evaluator_share > 1:
+            raise ConfigError("TrialPolicy.evaluator_share is a share of the questions, at most 1")
+        for pattern, cost in self.prices.items():
+            if not 0 <= cost < math.inf:
+                raise ConfigError(f"TrialPolicy.prices: {pattern} cannot cost {cost!r}")
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ConfigError(
@@ -142,7 +144,6 @@ _LEAST: dict[str, float] = {
     "concurrency": 1, "per_host": 1, "per_second": 0.001, "money": 0, "shuffles": 0, "evaluated": 1, "model_calls": 0,
     "evaluator_share": 0, "reply_chars": 0, "fresh": 0, "fresh_transient": 0,
 }  # fmt: skip
-_SHARES = ("evaluator_share",)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "simulate": ("never", "transient", "every", "only"),
     "planning": ("said", "model"),

@@ -15,6 +15,7 @@ from callwright.agent.probing.attempt import Attempts, explain_guess, explain_un
 from callwright.agent.probing.candidate import Candidate
 from callwright.agent.probing.chains import FEEDS, PERHAPS, Feeding, extract_link_values
 from callwright.agent.probing.model_questions import Asking
+from callwright.agent.probing.pacing import get_host
 from callwright.agent.probing.policy import TrialPolicy
 from callwright.agent.probing.selection import select_open
 from callwright.agent.probing.values import Request, Value
@@ -23,7 +24,6 @@ from callwright.dataflow.prerequisites import Need, Prerequisites
 from callwright.nouns.types import Json, Message, Tool, ToolResult
 from callwright.repair.provenance.grounding import classify_value, iter_leaves
 from callwright.repair.provenance.sources import ProvenanceIndex
-from callwright.tools.evidence import Observation
 
 _ASKED = 2  # providers of one input that are tried in vain
 _BROUGHT = 3  # tools beyond the candidates that join them, since they give what a candidate needs
@@ -132,13 +132,20 @@ class Rounds:
         found = draft_calls(
             one.tool, self._request, values, self._policy.attempts, chained=one.chained
         )
-        if one.chained:
-            return found
+        if one.chained or (self._policy.simulate == "never" and not self._may_try(one)):
+            return found  # no model is asked for a call that nobody makes or makes up
         asked = await self._asking.plan(one.tool, self._request, self._results())
+        drafts = found if isinstance(found, list) else []
         if isinstance(asked, Draft):
-            asked = replace(asked, guessed=self._list_guesses(one.tool, asked))
-            return [asked, *(found if isinstance(found, list) else [])][: self._policy.attempts]
-        if isinstance(asked, Lacking) and isinstance(found, list) and any(d.guessed for d in found):
+            alike = [d for d in drafts if d.arguments == asked.arguments]
+            asked = replace(
+                asked,
+                guessed=self._list_guesses(one.tool, asked),
+                given_by=next((d.given_by for d in alike), ()),
+                is_opinion=all(d.guessed for d in alike),
+            )
+            return [asked, *(d for d in drafts if d not in alike)][: self._policy.attempts]
+        if isinstance(asked, Lacking) and any(d.guessed for d in drafts):
             return asked
         return found
 
@@ -172,9 +179,8 @@ class Rounds:
             return self._waiting(one, lack.missing)
         one.closed = True
         if lack.certain and any(is_wanted(key, one.tool) for key in nobody):
-            one.attempts.append(
-                self._attempts.keep(self._missing(one.tool, Lacking(tuple(nobody), True)))
-            )
+            proof = Lacking(tuple(nobody), True).proof
+            one.attempts.append(self._attempts.keep_missing(one.tool, proof))
         else:
             one.note = (
                 f"not tried: no value for {', '.join(map(repr, nobody))} was found in the request"
@@ -285,7 +291,7 @@ class Rounds:
 
     def _given(self, one: Candidate) -> dict[str, list[Value]]:
         """Return the values for each required input from other candidates' replies. Two inputs do
-        not get the same value.
+        not get the same value. What one server told is a guess at another one.
         """
         made: dict[str, list[Value]] = {}
         used: list[Json] = []
@@ -293,8 +299,9 @@ class Rounds:
             for link, tool in self._feeding.providers(one.tool, key):
                 result = self._of[tool.name].result
                 if result is not None:
+                    is_home = get_host(one.tool) in ("", get_host(tool))
                     found = [
-                        v
+                        replace(v, sure=v.sure and is_home)
                         for v in extract_link_values(link, result, self._request.talk.text)
                         if v.value not in used
                     ]
@@ -309,18 +316,6 @@ class Rounds:
         named = ", ".join(other.tool.name for other in found[:3])
         return f"not tried: {key!r} may come from {named}, and no trial of these gave it"
 
-    def _missing(self, tool: Tool, lack: Lacking) -> Observation:
-        return Observation(
-            tool.name,
-            tool.digest,
-            "parameter_mismatch",
-            {},
-            "",
-            "missing",
-            lack.proof,
-            at=self._attempts.now(),
-        )
-
     # ------------------------------------------------------------ execute
 
     async def _try(self, one: Candidate, planned: Sequence[Draft]) -> None:
@@ -331,7 +326,9 @@ class Rounds:
         left = sorted(planned, key=lambda d: bool(explain_guess(one.tool, d, self._policy)))
         repeated = False
         while left:
-            attempt = await self._attempts.make(one.tool, left[0], sources, whole=one.asked_whole)
+            attempt = await self._attempts.make(
+                one.tool, left[0], sources, whole=one.asked_whole, again=repeated
+            )
             if isinstance(attempt, str):
                 one.note = one.note or attempt
                 break
@@ -342,7 +339,8 @@ class Rounds:
             if attempt.observation.outcome == "functional_success" or not attempt.blames_arguments:
                 one.fed_by = tuple(dict.fromkeys(tool for _, tool in left[0].given_by))
                 break
-            if not left.pop(0).guessed:
+            made = left.pop(0)
+            if not (made.guessed or made.is_opinion):
                 break
         one.closed = True
 
@@ -373,8 +371,4 @@ class Rounds:
 
 def _rate_looseness(draft: Draft) -> int:
     """A look-up of what was said stands before a list of everything, and that before a guess."""
-    if draft.guessed:
-        return 2
-    if draft.arguments:
-        return 0
-    return 1
+    return 2 if draft.guessed else int(not draft.arguments)

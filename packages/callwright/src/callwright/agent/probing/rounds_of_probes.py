@@ -111,6 +111,8 @@ async def try_tools(
         problems.append(
             f"the {policy.seconds:g} s for trials are over: what was not tried by then is untested"
         )
+        for one in candidates:
+            one.note = one.note or "not tried to the end: the time for trials was over"
     if context.encoder is not None and not is_calibrated(context.encoder):
         problems.append(
             f"the similarities of {context.encoder.name} are not calibrated: rules alone judged"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 Standing: TypeAlias = Literal["open", "kept", "failed"]
@@ -23,8 +23,5 @@ def select_open(standings: Sequence[Standing], k: int, *, thorough: bool = False
     """
     if thorough:
         return [place for place, standing in enumerate(standings) if standing == "open"]
-    return [place for place in _list_first_places(k, standings) if standings[place] == "open"]
-
-
-def _list_first_places(k: int, standings: Iterable[Standing]) -> list[int]:
-    return [place for place, standing in enumerate(standings) if standing != "failed"][:k]
+    first = [place for place, standing in enumerate(standings) if standing != "failed"][:k]
+    return [place for place in first if standings[place] == "open"]

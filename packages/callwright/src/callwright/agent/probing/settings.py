@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
@@ -12,6 +13,7 @@ from callwright.nouns.errors import ConfigError
 
 Judging: TypeAlias = Literal["rules", "encoder"]
 OWN = "run"  # names the run's own model
+_PRICE = re.compile(r"\s*\S.*=\s*\d*\.?\d+(?:e[-+]?\d+)?\s*", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +41,11 @@ class TrialSettings:
         return cls(**{**told, "prices": prices})
 
     def __post_init__(self) -> None:
-        if self.relevance not in get_args(Judging):
-            raise ConfigError(
-                f"relevance is not judged by {self.relevance!r}",
-                hint=f"one of {', '.join(get_args(Judging))}",
-            )
-        if self.simulate not in get_args(Simulate):
-            raise ConfigError(
-                f"trials cannot simulate {self.simulate!r}",
-                hint=f"one of {', '.join(get_args(Simulate))}",
-            )
+        for said, known in ((self.relevance, Judging), (self.simulate, Simulate)):
+            if said not in get_args(known):
+                raise ConfigError(
+                    f"trials know no {said!r}", hint=f"one of {', '.join(get_args(known))}"
+                )
         if self.simulate != "never" and not self.model:
             raise ConfigError(
                 "a simulated reply needs a model that makes it up", hint="--trial-model run"
@@ -60,20 +57,11 @@ class TrialSettings:
 
 def read_prices(given: Sequence[str]) -> tuple[tuple[str, float], ...]:
     """Read ``PATTERN=COST`` texts. Raises ConfigError for one that is none."""
-    found: list[tuple[str, float]] = []
     for text in given:
-        pattern, _, cost = text.rpartition("=")
-        try:
-            found.append((pattern.strip(), float(cost)))
-        except ValueError:
-            raise _build_price_error(text) from None
-        if not pattern.strip():
-            raise _build_price_error(text)
-    return tuple(found)
-
-
-def _build_price_error(text: str) -> ConfigError:
-    return ConfigError(
-        f"{text!r} is no price of a call: PATTERN=COST",
-        hint="for example 'maps_*=0.01', or '*=0' for tools that are free",
-    )
+        if not _PRICE.fullmatch(text):
+            raise ConfigError(
+                f"{text!r} is no price of a call: PATTERN=COST",
+                hint="for example 'maps_*=0.01', or '*=0' for tools that are free",
+            )
+    split = (text.rpartition("=") for text in given)
+    return tuple((pattern.strip(), float(cost)) for pattern, _, cost in split)
