@@ -4,7 +4,6 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -182,7 +181,7 @@ class ProbeOptions:
         ),
     ] = None
 
-    def to_settings(self) -> Mapping[str, Any]:
+    def to_settings(self) -> dict[str, Any]:
         """Return what files say of every trial too: what it costs, and who judges its reply."""
         return {
             "trial_price": self.price,

@@ -4,7 +4,6 @@ cannot be used.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sys
@@ -22,7 +21,6 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.limits import LIMITS
 from callwright.nouns.model_profile import load_profiles
 from callwright.nouns.protocols import ReplyMode
-from callwright.nouns.types import is_number
 from callwright.planning import PLANNERS
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart
 
@@ -287,7 +285,9 @@ def _explain_invalid(value: Any, key: Key) -> str:
         "a text or false": isinstance(value, str) or value is False,
         "true or false": isinstance(value, bool),
         "a whole number": isinstance(value, int) and not isinstance(value, bool),
-        "a number of 0 or more": is_number(value) and 0 <= value < math.inf,
+        "a number of 0 or more": isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and 0 <= value < float("inf"),
     }
     if not fits[key.kind]:
         return f"takes {key.kind}, not {value!r}"

@@ -384,7 +384,7 @@ class SelectionOptions(TrialOptions):
     trials: Trials = None
     retrieval: Retrieval = None
 
-    def to_settings(self) -> Mapping[str, Any]:
+    def to_settings(self) -> dict[str, Any]:
         return {
             "shortlist": self.shortlist,
             "trials": self.trials and self.trials.value,

@@ -103,11 +103,10 @@ class Settings:
         """
         from callwright.agent.probing.settings import TrialSettings, read_prices
 
-        are_made = self.get("trials", "off") != "off"
         said = {
             key: one.value
             for key, one in self.known.items()
-            if are_made or one.origin == COMMAND_LINE
+            if one.origin == COMMAND_LINE or self.get("trials", "off") != "off"
         }
         return TrialSettings(
             model=said.get("trial_model", ""),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Annotated, Any
@@ -71,7 +70,7 @@ class TrialOptions:
         ),
     ] = None
 
-    def to_settings(self) -> Mapping[str, Any]:
+    def to_settings(self) -> dict[str, Any]:
         """Return what the command line said, by the names that files have for it."""
-        said = {one.name: getattr(self, one.name) for one in fields(TrialOptions)}
-        return {key: str(v) if isinstance(v, StrEnum) else v for key, v in said.items()}
+        said = ((one.name, getattr(self, one.name)) for one in fields(TrialOptions))
+        return {key: str(v) if isinstance(v, StrEnum) else v for key, v in said}
