@@ -33,6 +33,14 @@ def test_an_ordinary_tool_passes_unchanged() -> None:
     assert notes == ()
 
 
+def test_a_reference_is_percent_decoded() -> None:
+    """It is the fragment of a URI (RFC 6901, section 6)."""
+    kept = {"Partial<Foo>": {"type": "object"}}
+    schema = {"properties": {"a": {"$ref": "#/definitions/Partial%3CFoo%3E"}}, "definitions": kept}
+    tool = Tool("t", "", {"type": "object", **schema})
+    assert admit_tool(tool, LIMITS) == (tool, ())
+
+
 @pytest.mark.parametrize(
     ("target", "said"),
     [

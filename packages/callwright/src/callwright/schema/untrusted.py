@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject, Tool, to_canonical_json
@@ -127,7 +128,7 @@ def _check_reference(target: str, root: JsonObject) -> None:
         return
     node: Any = root
     for part in target[2:].split("/"):
-        part = part.replace("~1", "/").replace("~0", "~")
+        part = unquote(part).replace("~1", "/").replace("~0", "~")
         node = node.get(part) if isinstance(node, dict) else _get_item(node, part)
         if node is None:
             raise CatalogError(f"its schema refers to {target[:80]!r}, which is not there")
