@@ -242,10 +242,13 @@ async def test_no_error_of_a_server_ends_the_connection_or_the_calls_of_others()
 
 
 async def test_malformed_tools_are_left_out_with_a_note_and_the_others_stay() -> None:
-    async with open_catalog([peer("--malformed")]) as catalog:
+    source = peer("--malformed")
+    async with open_catalog([source]) as catalog:
         assert {"pid", "die", "refuse", "slow_to_match"} <= {t.name for t in catalog}
         assert not {"no_schema", "bad_schema"} & {t.name for t in catalog}
         assert (await catalog.call("pid", {})).failure is None
+        named = catalog.offered_by(" blanks ")[1]
+        assert source.definition(named)["inputSchema"] == {"type": "object"}
         for name in ("entry 1", "entry 2", "no_schema", "bad_schema"):
             assert any(
                 p.startswith("peer: ") and name in p and "left out" in p for p in catalog.problems

@@ -214,11 +214,10 @@ class MCPSource:
         problems = [f"{self.name}: {problem}" for problem in noted]
         for raw in (one for one in listed if one["name"] not in hidden):
             try:
-                tools.append(
-                    tool_from_wire(
-                        raw, source=f"mcp {self.name}", trusted=trusted, unsaid=DESTRUCTIVE
-                    )
+                read = tool_from_wire(
+                    raw, source=f"mcp {self.name}", trusted=trusted, unsaid=DESTRUCTIVE
                 )
+                tools += [replace(read, name=raw["name"])]  # as it is called, with its blanks
             except CatalogError as error:
                 problems.append(f"{self.name}: {error.message}")
         self.problems = tuple(problems)
