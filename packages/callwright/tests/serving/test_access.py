@@ -169,6 +169,7 @@ def test_behind_a_server_that_hands_on_the_requests_of_others_the_pages_want_a_k
     refused = Access(hosts=hosts, is_public=True).refusal(asked, own=True)
     assert refused is not None
     assert refused[0] == 403
+    assert status(Access(Secret("short"), hosts=hosts, is_public=True), asked, own=True) == 403
     keyed = Access(Secret(LONG), hosts=hosts, is_public=True)
     assert status(keyed, asked, own=True) == 401
     assert status(keyed, scope("/callwright", host=host, x_api_key=LONG), own=True) == 200

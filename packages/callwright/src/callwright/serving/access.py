@@ -72,9 +72,10 @@ class Access:
         refused = self._host_refusal(scope, headers)
         if refused is not None or (own and scope["path"] in _OPEN):
             return refused
-        if own and (not _is_local_peer(scope) or (self.is_public and not self.key)):
-            said = f"the {self.what}'s own pages are shown on this machine only, under localhost"
-            return 403, f"{said}, and with {self.variable}" if self.is_public else said
+        is_weak = self.is_public and len(self.key.reveal()) < _SHORTEST
+        if own and (is_weak or not _is_local_peer(scope)):
+            more = f", and with {self.variable} of at least {_SHORTEST} characters" * self.is_public
+            return 403, f"the {self.what}'s own pages are shown on this machine only{more}"
         if own and scope["path"] == LOGIN:
             return None
         refused = None if own else self._origin_refusal(headers)
