@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from callwright.tools.mcp.results import (
     UNREADABLE,
     content_of,
     failure_of,
+    is_session_over,
     output_of,
     read_code,
 )
@@ -152,3 +154,22 @@ def test_what_a_parser_says_of_an_answer_is_not_repeated() -> None:
     said = failure_of(UNREADABLE, "Failed to parse: 4 validation errors for X\n input_value=b'k'")
     assert said.message.endswith("it is no JSON-RPC message")
     assert failure_of(UNREADABLE, "it is longer than 5 bytes").message.endswith("than 5 bytes")
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "is_modern", "is_over"),
+    [
+        (-32600, 404, False, True),
+        (-32001, 404, False, True),
+        (-32002, 404, False, False),  # the server's own: the call may have been carried out
+        (-32601, 404, False, False),
+        (-32600, 404, True, False),
+        (-32600, 400, False, False),
+        (-32001, None, False, False),
+    ],
+)
+def test_a_session_is_over_where_a_server_of_sessions_says_so(
+    code: int, status: int | None, is_modern: bool, is_over: bool
+) -> None:
+    session = SimpleNamespace(discover_result={} if is_modern else None)
+    assert is_session_over(SimpleNamespace(session=session), code, status) is is_over

@@ -19,7 +19,8 @@ REQUEST_TIMEOUT = -32001
 UNREADABLE = (
     -32700
 )  # JSON-RPC's parse error: of the transports, for an answer that they cannot read
-_INVALID_REQUEST, _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32600, -32601, -32603
+_INVALID_REQUEST, _INTERNAL_ERROR = -32600, -32603
+_SESSION_OVER = (_INVALID_REQUEST, -32001)  # of the SDKs for Python, and for TypeScript and C#
 _UNREAD = ("Unexpected content type: ", "server answered a request with 202 Accepted")
 _REFUSED = frozenset({-32600, -32601, -32602})  # JSON-RPC 2.0, 5.1: what was sent could not be run
 _ERROR_CHARS = 2_000
@@ -70,9 +71,10 @@ def read_code(code: int, message: str) -> int:
 
 def is_session_over(client: Any, code: int, status: int | None) -> bool:
     """Return True if an error says that the server knows the session no more (MCP 2025-11-25,
-    transports): HTTP 404, with whatever code. Since 2026-07-28 there are no sessions.
+    transports): HTTP 404 with a code that servers give it, so that the request was not run. Since
+    2026-07-28 there are no sessions.
     """
-    return status == 404 and code != _METHOD_NOT_FOUND and client.session.discover_result is None
+    return status == 404 and code in _SESSION_OVER and client.session.discover_result is None
 
 
 def failure_of(
