@@ -72,8 +72,9 @@ class Access:
         refused = self._host_refusal(scope, headers)
         if refused is not None or (own and scope["path"] in _OPEN):
             return refused
-        is_weak = self.is_public and len(self.key.reveal()) < _SHORTEST
-        if own and (is_weak or not _is_local_peer(scope)):
+        if own and (
+            not _is_local_peer(scope) or (self.is_public and len(self.key.reveal()) < _SHORTEST)
+        ):
             more = f", and with {self.variable} of at least {_SHORTEST} characters" * self.is_public
             return 403, f"the {self.what}'s own pages are shown on this machine only{more}"
         if own and scope["path"] == LOGIN:

@@ -149,12 +149,8 @@ class Upstream:
         ``health``.
         """
         if self.listing is None:
-            await self.connect(key, capabilities, self.start_seconds)
-
-    @property
-    def start_seconds(self) -> float:
-        """Return the seconds that the server may take to start."""
-        return self.entry.server.seconds if self.entry.server is not None else 60.0
+            server = self.entry.server
+            await self.connect(key, capabilities, 60.0 if server is None else server.seconds)
 
     async def list_kind(self, kind: Kind, link: Link) -> None:
         """Ask an open connection for its prompts, resources or templates."""

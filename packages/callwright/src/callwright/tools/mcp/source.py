@@ -296,9 +296,10 @@ class _Connection:
             if is_over:
                 self._held.lose(client)
             if is_over or is_not_sent(error.error.data):
-                said = f"{'it ended the session' if is_over else 'nothing answers there'}: {error.message}"
+                said = "it has ended the session" if is_over else "nothing answers there"
+                told = f"{said}: {error.message}"
                 return ToolOutput(
-                    failure=Failure("unavailable", said, retryable=True, not_done=True)
+                    failure=Failure("unavailable", told, retryable=True, not_done=True)
                 )
             lost = error.code == CONNECTION_CLOSED and self._is_lost(client, error)
             code = read_code(error.code, error.message)

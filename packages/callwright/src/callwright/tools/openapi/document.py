@@ -177,11 +177,11 @@ def notation_of(name: str, content_type: str = "") -> Notation:
     )
 
 
-def clean_value(raw: Any, *, most: int = MAX_VALUES) -> Any:
-    """A JSON value from what another parser gave, of at most ``most`` values. Raises
+def clean_value(raw: Any) -> Any:
+    """A JSON value from what another parser gave, of at most ``MAX_VALUES`` values. Raises
     CatalogError.
     """
-    return _Cleaner(most).clean(raw, 0)
+    return _Cleaner().clean(raw, 0)
 
 
 def document_of(root: Any, where: str, missing: Mapping[str, str] | None = None) -> Document:
@@ -209,15 +209,14 @@ class _Cleaner:
     without end.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._nodes = 0
 
     def clean(self, value: Any, depth: int) -> Any:
         self._nodes += 1
-        if self._nodes > self._most or depth > MAX_LEVELS:
+        if self._nodes > MAX_VALUES or depth > MAX_LEVELS:
             raise CatalogError(
-                f"the OpenAPI document is too large: more than {self._most} values or {MAX_LEVELS}"
+                f"the OpenAPI document is too large: more than {MAX_VALUES} values or {MAX_LEVELS}"
                 " levels",
                 hint="cut it down to the operations you need",
             )
