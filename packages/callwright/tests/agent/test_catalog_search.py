@@ -4,6 +4,7 @@ these fall short.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -194,6 +195,17 @@ async def test_trials_leave_the_run_at_least_half_of_its_calls() -> None:
     ).run(QUERY)
     assert sum(len(t.calls) for t in tools) <= 4
     assert any(r.ok for r in done.results)
+
+
+async def test_trials_leave_the_run_half_of_its_time() -> None:
+    hangs = weather("weather_alpha", hold=asyncio.Event())
+    done = await setup(
+        [hangs, weather(), *noise(5)],
+        model("get_weather"),
+        selection=ToolSelection(shortlist=2, trials="read-only"),
+        limits=Limits(seconds=1.0),
+    ).run(QUERY)
+    assert [r.tool for r in done.results if r.ok] == ["get_weather"]
 
 
 async def test_a_dead_tools_twin_is_found_beyond_the_shortlist() -> None:

@@ -255,7 +255,7 @@ class CatalogSearch:
         return TrialPolicy(
             k=self.settings.size,
             calls=min(_MOST_TRIALS, limits.tool_calls // 2),
-            seconds=min(60.0, budget.seconds_left),
+            seconds=min(60.0, budget.seconds_left / 2),
             tool_seconds=min(10.0, limits.tool_seconds),
             result_bytes=limits.result_bytes,
             concurrency=limits.concurrency,

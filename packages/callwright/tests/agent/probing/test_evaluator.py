@@ -55,6 +55,8 @@ def test_what_was_wrong_with_a_ranking_is_said() -> None:
         "the evaluator named 1 tools"
     )
     assert "no list" in read_order("I cannot rank these.", NAMES)[1]
+    endless = json.dumps(["9" * 5_000, NAMES[1]])
+    assert read_order(endless, NAMES)[0][0] == NAMES[1], "a number without end is no candidate's"
 
 
 @given(st.text(max_size=60) | st.lists(st.sampled_from([*NAMES, "x", 1, None])).map(json.dumps))

@@ -22,6 +22,7 @@ from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, Tool
 
 _ABOUT = 200  # characters of a description
+_DIGITS = 9  # of a number that can be a candidate's
 _TOKENS = 24  # of a reply, for each candidate: it may write names all the same
 _FENCE = "====="
 _NUMBERED = re.compile(r"\[(\d{1,3})\]")
@@ -161,7 +162,7 @@ def _match_candidate(entry: Json, names: Sequence[str], known: dict[str, str]) -
     for text in tried:
         if text in names:
             return text
-        numbers += [int(text.strip("[] "))] if text.strip("[] ").isdecimal() else []
+        numbers += [int(n) for n in [text.strip("[] ")] if n.isdecimal() and len(n) < _DIGITS]
     named = next((known[squash_text(text)] for text in tried if squash_text(text) in known), "")
     return named or next(
         (name for number in numbers if (name := _get_by_number(number, names))), ""
