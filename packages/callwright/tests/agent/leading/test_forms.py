@@ -44,7 +44,8 @@ def test_the_wishes_stand_before_the_calls_and_no_call_is_a_reply() -> None:
     [
         (CallForm(most=4), ["wishes", "calls"], 4, '"wishes"'),
         (CallForm(wishes=False), ["calls"], 16, "one for each call"),
-        (CallForm(several=False, least=3), ["calls"], 1, "the one call"),
+        (CallForm(several=False, least=3), ["wishes", "calls"], 1, "the one call"),
+        (CallForm(several=False, wishes=False), ["calls"], 1, "the one call"),
     ],
 )
 def test_what_the_client_allows_is_the_form(

@@ -23,6 +23,10 @@ _SEVERAL = (
     '{"wishes": [each thing that the request asks for, in a few of its words, to its end], '
     '"calls": [{"name": ..., "arguments": {...}}, one for each call that these wishes need]}'
 )
+_FIRST = (
+    '{"wishes": [each thing that the request asks for, in a few of its words, to its end], '
+    '"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
+)
 _ONE = '{"calls": [{"name": ..., "arguments": {...}}, the one call that is needed next]}'
 _CALLS = '{"calls": [{"name": ..., "arguments": {...}}, one for each call that is needed next]}'
 _WISH = 100  # characters
@@ -32,8 +36,8 @@ _WHY = 120  # characters of the reason for no call
 @dataclass(frozen=True, slots=True)
 class CallForm:
     """The form of a reply. ``several``: it may hold more than one call, ``most`` at most, ``least``
-    at least. ``wishes``: it states before them what the request asks for; a reply of one call does
-    not. ``may_decline``: "no call" is a reply.
+    at least. ``wishes``: it states before them what the request asks for. ``may_decline``: "no call"
+    is a reply.
     """
 
     several: bool = True
@@ -45,9 +49,9 @@ class CallForm:
     @property
     def description(self) -> str:
         """The form as the instructions tell it."""
-        if not self.several:
-            return _ONE
-        return _SEVERAL if self.wishes else _CALLS
+        if self.wishes:
+            return _SEVERAL if self.several else _FIRST
+        return _CALLS if self.several else _ONE
 
     def build_schema(self, tools: Sequence[Tool]) -> JsonObject:
         """``{"wishes": [...], "calls": [...]}`` of these tools, or ``{"no_call": why}``."""
@@ -58,9 +62,9 @@ class CallForm:
         most = self.most if self.several else 1
         length = {"type": "array", "minItems": 1, "maxItems": most}
         wish: JsonObject = {"type": "string", "maxLength": _WISH}
-        has_wishes = self.several and self.wishes
+        stated = {**length, "maxItems": self.most, "items": wish}
         some = closed_object(
-            **({"wishes": {**length, "items": wish}} if has_wishes else {}),
+            **({"wishes": stated} if self.wishes else {}),
             calls={**length, "minItems": min(self.least, most), "items": {"anyOf": calls}},
         )
         if not self.may_decline:

@@ -41,6 +41,7 @@ from callwright.dataflow.prerequisites import (
     list_reads,
 )
 from callwright.language.questions import only_asks_to_be_told
+from callwright.language.times import count_times
 from callwright.nouns.types import Skip, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.repair.empty_result import is_empty_result
 from callwright.repair.pending import is_pending
@@ -64,7 +65,8 @@ class Parts:
     ``select``: the tools that a request needs are chosen first, of more than ``choose_above``.
     ``layers``: only tools are offered that need not wait. ``prerequisites``: what gives a needed
     value is chosen with what needs it, and called before it. ``wishes``: what the request says and
-    no call holds is asked about. ``polling``: jobs that go on are looked after.
+    no call holds is asked about. ``polling``: jobs that go on are looked after. ``several``: a reply
+    may hold several calls; else each stated wish is asked about that no call seems to serve.
     """
 
     select: bool = True
@@ -72,6 +74,7 @@ class Parts:
     prerequisites: bool = True
     wishes: bool = True
     polling: bool = True
+    several: bool = True
     choose_above: int = 12
 
 
@@ -121,6 +124,7 @@ class LeadPolicy:
             yield from self._offer(context, offered, step, asked)
         if self._parts.wishes and context.facts.state.results:
             yield from self._ask_about_left(context)
+            yield from self._ask_about_times(context)
             yield from self._ask_about_open(context)
             yield from self._ask_about_wishes(context, asked)
             yield from self._look_up_otherwise(context)
@@ -244,6 +248,21 @@ class LeadPolicy:
         if calls:
             yield from execute(calls, (left.tool,))
 
+    def _ask_about_times(self, context: StepContext) -> Steps[None]:
+        """Ask once for the only call so far once more, where the request names a number of times and
+        it was not made as often.
+        """
+        made = context.facts.state.results
+        keys = {make_call_key(result) for result in made if result.ok}
+        left = (count_times(context.query) or 1) - len(made)
+        if len(keys) != 1 or left <= 0:
+            return
+        point = f"{_render_call(made[0])}, {left} more of it"
+        found = yield from _ask_for_points(context, self._pick({made[0].tool}), [point])
+        again = [call for call in found if make_call_key(call) in keys]
+        if again:
+            yield from execute(again[:left], (made[0].tool,))
+
     def _ask_about_open(self, context: StepContext) -> Steps[None]:
         """Ask once about what the request says and no call of this turn holds. Of the calls in the
         reply those are made that hold some of it, or that give what another tool waits for.
@@ -288,8 +307,11 @@ class LeadPolicy:
         points: Sequence[str] = [wish.text for wish in wishes]
         if not named:
             order = _Order(self.tools, context)
-            named = tuple(t for t in self._pick(self.wanted) if not order.waits(t))
+            ready = tuple(tool for tool in self.tools if not order.waits(tool))
+            named = tuple(tool for tool in ready if tool.name in self.wanted)
             points = [self.wanted[tool.name] for tool in named]
+            if not named and not self._parts.several:
+                named, points = ready, context.list_open_wishes(results)
         if not named or not points:
             return
         found = yield from _ask_for_points(context, named, points)

@@ -28,6 +28,7 @@ def test_the_schema_follows_tool_choice_and_parallel_calls() -> None:
     chosen = {"type": "function", "function": {"name": "send_mail"}}
     made = guided.build_schema(context(tool_choice=chosen, parallel_tool_calls=False))
     calls = made["properties"]["calls"]
+    assert [*made["properties"]] == ["calls"], "one call is all that is asked for"
     assert calls["maxItems"] == 1
     assert [c["properties"]["name"]["const"] for c in calls["items"]["anyOf"]] == ["send_mail"]
 

@@ -605,6 +605,56 @@ def test_the_wishes_of_the_first_reply_are_remembered_between_requests() -> None
     assert recall_decided(first).stated == ("delete_event(V-2)", "list_events(2026-03-13)")
 
 
+ONE = {"parallel_tool_calls": False}
+ANSWER = '{"statements": [{"text": "The order is 1.", "results": ["r1"]}], "missing": []}'
+
+
+@pytest.mark.parametrize("allowed", [{}, ONE])
+def test_the_other_part_is_asked_for_where_a_reply_has_one_call(allowed: Any) -> None:
+    two = user("Order 5 pieces of A-100 and 7 pieces of C-330.")
+    first = {"part_code": "A-100", "quantity": 5}
+    begun = [two, *made("create_order", first, '{"order_id": 1}')]
+    second = {"part_code": "C-330", "quantity": 7}
+    led, asked = run(context(*begun, **allowed), calls(("create_order", second)))
+    assert led.decision is not None
+    assert [sent.call.arguments for sent in led.decision.calls] == [second]
+    assert "C-330; 7" in asked[0].body["messages"][-1]["content"]
+
+
+def test_where_one_call_is_allowed_its_wishes_tell_what_is_left() -> None:
+    two = user("Order 5 pieces of A-100 and mail it to a@example.org.")
+    _, asked = run(context(two, **ONE), NO_CALL, NO_CALL)
+    (some, _) = asked[0].body["response_format"]["json_schema"]["schema"]["anyOf"]
+    assert [*some["properties"]] == ["wishes", "calls"]
+    assert some["properties"]["calls"]["maxItems"] == 1
+    assert '"wishes"' in asked[0].body["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("allowed", [{}, ONE])
+@pytest.mark.parametrize(
+    ("request_", "times"),
+    [
+        ("Order 5 pieces of A-100 twice.", 2),
+        ("Bestelle zweimal 5 Stück von A-100.", 2),
+        ("Pide dos veces 5 piezas de A-100.", 2),
+        ("把A-100订购5件，订两次。", 2),
+        ("اطلب 5 قطع من A-100 مرتين.", 2),
+        ("Order 5 pieces of A-100.", 1),
+    ],
+)
+def test_a_call_is_asked_for_as_often_as_the_request_says(
+    request_: str, times: int, allowed: Any
+) -> None:
+    given = {"part_code": "A-100", "quantity": 5}
+    done = made("create_order", given, '{"order_id": 1}')
+    again = calls(("create_order", given), ("create_order", given))
+    for number in (1, 2):
+        begun = [user(request_), *done * number]
+        led, _ = run(context(*begun, **allowed), again if number < times else ANSWER)
+        sent = [one.call.arguments for one in led.decision.calls] if led.decision else []
+        assert sent == ([given] if number < times else [])
+
+
 def count_letters(asked: Context, *replies: str) -> int:
     """The questions for one letter on the way to the end."""
     steps, left, letters = lead(asked), [*replies], 0

@@ -151,6 +151,36 @@ def test_words_that_are_a_call_reach_no_client_though_nothing_may_be_asked(
     assert read_answer(book.out, stream) == ("the model gave no answer", [])
 
 
+def test_a_greeting_is_answered_by_no_call() -> None:
+    begun = body({"role": "user", "content": "Good morning!"})
+    book = Playbook(Settings(guided="on")).ask(begun).answer(whole(PSEUDO), JSON)
+    out = book.answer(whole("Good morning!"), JSON).out
+    assert read_answer(out, stream=False) == ("Good morning!", [])
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_client_with_functions_gets_one_call_a_turn_and_each_in_its_turn(number: int) -> None:
+    given = [{"to": "Ann", "amount": 50}, {"to": "Bob", "amount": 20}]
+    paid = [
+        {"role": role, "content": None, **more}
+        for role, more in (
+            ("assistant", {"function_call": {"name": "pay", "arguments": json.dumps(given[0])}}),
+            ("function", {"name": "pay", "content": '{"paid": true}'}),
+        )
+    ]
+    asked = {"role": "user", "content": "Pay Ann 50 and Bob 20."}
+    functions = [tool["function"] for tool in (PAY, LOOK)]
+    begun = {"model": "m", "messages": [asked, *paid[: 2 * number - 2]], "functions": functions}
+    rows = [{"name": "pay", "arguments": one} for one in given[number - 1 :]]
+    reply = json.dumps({"wishes": ["pay Ann", "pay Bob"], "calls": rows})
+    book = Playbook(Settings(guided="on")).ask(begun)
+    while b"top_logprobs" in book.asked[-1].body:
+        book.answer(whole("A"), JSON)
+    out = book.answer(whole(reply), JSON).out
+    called = json.loads(out)["choices"][0]["message"]["function_call"]
+    assert json.loads(called["arguments"]) == given[number - 1]
+
+
 def test_the_question_for_words_says_that_there_were_none() -> None:
     book = Playbook(Settings(guided="on")).ask({**body(ASKED), "model": "says no more"})
     book.answer(whole(DECLINED), JSON).answer(whole(PSEUDO), JSON)

@@ -100,17 +100,17 @@ def build_schema(
     ]
     tools = offered or ready or context.toolset.tools
     form = build_form(context, is_led=bool(offered))
-    form = replace(form, least=least, may_decline=form.may_decline and may_decline)
-    return form.build_schema(tools)
+    is_free, wishes = form.may_decline and may_decline, form.wishes and context.parallel
+    return replace(form, least=least, may_decline=is_free, wishes=wishes).build_schema(tools)
 
 
 def build_form(context: Context, *, is_led: bool) -> CallForm:
     """The form in which the client lets calls be asked for. ``is_led``: a small model that is led
-    repeats itself to the end.
+    repeats itself to the end; where it may make one call a time, its wishes tell what is left.
     """
     made = CallForm(
         several=context.parallel,
-        wishes="wishes" not in context.settings.without,
+        wishes="wishes" not in context.settings.without and (context.parallel or is_led),
         may_decline=not context.demanded,
     )
     return replace(made, most=context.settings.profile.layer_calls) if is_led else made

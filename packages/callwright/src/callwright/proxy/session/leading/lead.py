@@ -90,10 +90,10 @@ def lead(context: Context) -> Generator[Question, Reply, Lead]:
     """Take the engine's next step for this request of a client."""
     made = Lead()
     asked = context.state.asked
+    context.leave_out = True  # a reply that is held to a schema of calls calls too readily
     if asks_for_nothing(asked.query, asked.conversation):
         made.notes.append("the message only greets or thanks")
         return made
-    context.leave_out = True  # a reply that is held to a schema of calls calls too readily
     before = recall_decided(context)
     policy = LeadPolicy(read_parts(context), before.chosen, before.intended)
     led = build_context(context, ClientContext)
@@ -216,8 +216,9 @@ def read_parts(context: Context) -> Parts:
         select="select" not in without,
         layers="layers" not in without,
         prerequisites="prerequisites" not in without,
-        wishes="wishes" not in without and context.parallel,
+        wishes="wishes" not in without,
         polling="polling" not in without,
+        several=context.parallel,
     )
 
 
