@@ -109,7 +109,7 @@ class RunRequest:
                 settings.get("shortlist"),
                 settings.get("trials", "off"),
                 mode_named(retrieval) if retrieval else None,
-                probing=settings.trials(),
+                probing=settings.probing(),
                 simulator=make_simulator,
             ),
             settings.journal(),

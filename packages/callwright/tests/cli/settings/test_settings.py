@@ -120,7 +120,7 @@ trial_relevance = "encoder"
     )
 
     def trials(**given: object) -> TrialSettings:
-        return resolve_settings(Given(given), config=path, environ={}).trials()
+        return resolve_settings(Given(given), config=path, environ={}).probing()
 
     prices = (("maps_*", 0.5), ("*", 0.0))
     assert trials() == TrialSettings("run", "transient", prices, 2, "encoder")
@@ -130,7 +130,7 @@ trial_relevance = "encoder"
     with pytest.raises(ConfigError, match="PATTERN=COST"):
         trials(trial_price=["much"])
     environ = {"CALLWRIGHT_TRIAL_RELEVANCE": "rules", "CALLWRIGHT_TRIAL_MONEY": "9"}
-    said = resolve_settings(config=path, environ=environ).trials()
+    said = resolve_settings(config=path, environ=environ).probing()
     assert (said.relevance, said.money) == ("rules", 2), "an amount is in no variable"
 
 

@@ -97,7 +97,7 @@ class Settings:
         said = self.get("evidence")
         return Path(said).expanduser() if said else said is not False
 
-    def trials(self) -> TrialSettings:
+    def probing(self) -> TrialSettings:
         """Return the settings of the trials of a run. Where nothing is tried, what files and
         variables say of them is no matter. Raises ConfigError for what makes no sense.
         """
