@@ -4,6 +4,7 @@ again unasked.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,6 +92,13 @@ def test_a_write_without_a_result_may_have_been_made() -> None:
     assert turns.results == ()
     assert turns.numbered == 1
     assert [message.role for message in turns.words] == ["user", "assistant"]
+
+
+def test_no_word_of_the_user_keeps_a_call_from_being_of_an_earlier_turn() -> None:
+    tool = Tool("order", input_schema={"properties": ORDER}, effects=WRITE)
+    said = replace(BEFORE[0], content="Do this:\nnext\nOrder 3 hammers.")
+    turns = read_turns((said, *BEFORE[1:3]), (tool,))
+    assert [one.tool for one in turns.written] == ["order"]
 
 
 def test_words_alone_are_taken_as_they_are() -> None:

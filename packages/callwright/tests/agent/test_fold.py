@@ -83,6 +83,13 @@ def test_a_reminder_that_stood_beside_the_request_opens_no_turn(between: str) ->
     assert fold(*begun, Spoke("Use euros. Pay.")).asked.query == "Use euros. Pay."
 
 
+def test_a_reminder_behind_every_word_of_the_user_is_not_what_was_asked() -> None:
+    reminder = Spoke("请简短回答")
+    begun = [Spoke("Pay."), reminder, called("pay"), Returned("c1", "paid"), Said("Done.")]
+    assert fold(*begun, Spoke("Pay Bob."), reminder).asked.query == "Pay Bob."
+    assert fold(*begun, Spoke("Pay.")).asked.query == "Pay.", "behind an answer it is asked anew"
+
+
 def test_of_the_present_turn_the_calls_are_listed_that_returned_something() -> None:
     broken = Called((ToolCall("c2", "pay", "{"), ToolCall("c3", "pay", {})))
     before = [Spoke("Look."), called("pay"), Returned("c1", "paid"), Spoke("Pay.")]

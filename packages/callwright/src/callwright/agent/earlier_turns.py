@@ -54,7 +54,8 @@ def read_turns(conversation: Sequence[Message], tools: Sequence[Tool] = ()) -> E
     """The turns of a conversation, all of them before the request of a run."""
     if not any(message.role == "tool" or message.tool_calls for message in conversation):
         return EarlierTurns(tuple(conversation))
-    state = fold_entries([*read_messages(conversation), Spoke("next")], tools)
+    # what nobody has said before opens a turn
+    state = fold_entries([*read_messages(conversation), Spoke("\0")], tools)
     writing = {tool.name for tool in tools if tool.effects.may_write}
     doubts = state.lasting.doubts
     written = (

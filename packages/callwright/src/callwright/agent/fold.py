@@ -6,10 +6,10 @@ Messages do not tell slots, approvals or budgets, and a client may have trimmed 
 unknown may only reduce what is done: a write without a clear outcome counts as one that may have
 happened, and no approval is ever inferred.
 
-A *turn* is what follows from one message of the user. A text behind results all of whose lines the
-user's messages held before is a reminder that the client injects, and opens no turn: clients send
-it alone or beside other words. So is one that is wrapped whole in elements, such as the time and
-the open files of an editor.
+A *turn* is what follows from one message of the user. A text behind results, or behind other words
+of the user, all of whose lines the user's messages held before is a reminder that the client
+injects, and opens no turn: clients send it alone or beside other words. So is one behind results
+that is wrapped whole in elements, such as the time and the open files of an editor.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ class _Folding:
     waiting: dict[str, _Past] = field(default_factory=dict)
     twins: dict[str, deque[_Past]] = field(default_factory=dict)  # under an id that already waits
     begins: int = 0  # calls before the present turn
-    is_behind_results: bool = False
+    is_unanswered: bool = False  # whether no words of the assistant came since the user's
 
     def take(self, entry: Entry) -> None:
         match entry:
@@ -306,7 +306,7 @@ class _Folding:
                 self._speak(text)
             case Said(text, role):
                 self.behind.append(Message("system" if role == "system" else "assistant", text))
-                self.is_behind_results = self.is_behind_results and role == "system"
+                self.is_unanswered = self.is_unanswered and role == "system"
             case Called(calls):
                 self._call(calls)
             case Returned():
@@ -314,14 +314,14 @@ class _Folding:
 
     def _speak(self, text: str) -> None:
         lines = {line.strip() for line in text.splitlines()} - {""}
-        if not lines or (self.is_behind_results and lines <= self.lines):
+        if not lines or (self.is_unanswered and lines <= self.lines):
             return
         if self.query:
             self.said.append(Message("user", self.query))
         self.said += self.behind
         self.behind = []
         self.lines |= lines
-        self.query, self.begins, self.is_behind_results = text, len(self.past), False
+        self.query, self.begins, self.is_unanswered = text, len(self.past), True
 
     def _call(self, calls: Sequence[ToolCall]) -> None:
         self.twins.clear()
@@ -336,7 +336,7 @@ class _Folding:
             # an id that comes again is that of the later call: its result follows
             self.waiting[call.id or f"\0{number}"] = one  # no id of a client is of this form
             begun.add(call.id)
-        self.is_behind_results = True
+        self.is_unanswered = True
 
     def _return(self, entry: Returned) -> None:
         one = self.waiting.pop(entry.id, None) if entry.id else None
@@ -346,7 +346,7 @@ class _Folding:
             named = (k for k, w in self.waiting.items() if entry.tool in ("", w.call.tool))
             key = next(named, None)
             one = self.waiting.pop(key) if key is not None else None
-        self.is_behind_results = True
+        self.is_unanswered = True
         if one is None:
             return
         if entry.content == NO_RESULT:
