@@ -291,7 +291,7 @@ class Rounds:
 
     def _given(self, one: Candidate) -> dict[str, list[Value]]:
         """Return the values for each required input from other candidates' replies. Two inputs do
-        not get the same value. What one server told is a guess at another one.
+        not get the same value. What one server told is a guess at another one that is not free.
         """
         made: dict[str, list[Value]] = {}
         used: list[Json] = []
@@ -299,7 +299,11 @@ class Rounds:
             for link, tool in self._feeding.providers(one.tool, key):
                 result = self._of[tool.name].result
                 if result is not None:
-                    is_home = get_host(one.tool) in ("", get_host(tool))
+                    is_home = (
+                        get_host(one.tool) in ("", get_host(tool))
+                        or self._policy.is_free(one.tool)
+                        or self._policy.in_sandbox(one.tool)
+                    )
                     found = [
                         replace(v, sure=v.sure and is_home)
                         for v in extract_link_values(link, result, self._request.talk.text)
