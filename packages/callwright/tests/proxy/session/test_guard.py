@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.agent.safety.clear import ClearedCall, Denied
+from callwright.language.spoken import load_phrases
 from callwright.nouns.types import Reply as Said
 from callwright.nouns.types import ToolCall
 from callwright.proxy.session import guard
@@ -452,6 +453,30 @@ def test_a_client_that_insists_gets_another_call_or_the_reason() -> None:
     made = settled(found, pay(), replies=(Said(json.dumps({"wishes": ["pay"], "calls": [again]})),))
     assert made.calls == []
     assert "already succeeded" in made.text[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Pay Ann some money, please.", "en"),
+        ("Bitte zahle Ann etwas Geld.", "de"),
+        ("Por favor, paga algo de dinero a Ann.", "es"),
+        ("请付给Ann一些钱。", "zh"),
+        ("ادفع بعض المال إلى Ann من فضلك", "ar"),
+    ],
+)
+def test_a_client_that_insists_has_the_user_asked_for_what_is_missing(said: str, code: str) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": said}], "tools": [PAY]}
+    found = read_context({**asked, "tool_choice": "required"}, b"x", Toolsets(), Settings())
+    assert found is not None
+    found.native, found.schema = False, True
+    again = {"name": "pay", "arguments": {"to": "Ann", "amount": 4711}}
+    reply = Said(json.dumps({"wishes": ["pay"], "calls": [again]}))
+    made = settled(found, pay(amount=4711), replies=(reply,))
+    told = load_phrases(code)["needed"].partition("{")[0]
+    assert made.calls == []
+    assert made.text[0].startswith(told)
+    assert "amount" in made.text[0]
 
 
 def test_where_one_call_is_allowed_it_is_the_first_that_may_be_made() -> None:

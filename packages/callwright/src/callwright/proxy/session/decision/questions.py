@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from callwright.agent.leading.forms import hold_to_meant
+from callwright.agent.leading.user_question import UserQuestion
 from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import CheckedCall, Reply
@@ -112,7 +113,7 @@ def ask_replacement(
     problem: str, text: str, made: Decision, context: Context
 ) -> Generator[Question, Reply, list[AnswerCall]]:
     """Another call where the client insists on one, else an answer in words; where neither comes,
-    the reason.
+    a question for what nothing states, or the reason.
     """
     if not context.demanded:
         work = yield from _ask_for_meant(problem, made, context)
@@ -134,7 +135,7 @@ def ask_replacement(
         made.edits += list_asked_again(work)
         if work:
             return work
-    made.text.append(problem)
+    made.text.append(_build_question(made, context).in_fixed_words or problem)
     return []
 
 
@@ -162,14 +163,15 @@ def ask_in_words(
     """An answer in words in place of calls that nobody asked for, or that are not made because of a
     ``problem``. That is told where nothing else is said.
     """
-    unstated = [one for one in made.held if one.is_unstated]
-    question = user_question.ask_about(unstated, context)
+    question = _build_question(made, context)
     told = question.in_fixed_words or problem  # to the user; the model is told the problem
     if not context.grant():
         made.notes.append("no budget to ask for an answer in words")
         made.text.append(told or _say_nothing(context))
         return
-    if unstated and context.schema:  # held to a question, a reply cannot claim what was not done
+    if (
+        question.held and context.schema
+    ):  # held to a question, a reply cannot claim what was not done
         reply = yield Question("words", user_question.build_body(question, context))
         made.text.append(question.read_reply(reply.text) or told)
         return
@@ -178,9 +180,14 @@ def ask_in_words(
     why = problem or (NO_WORDS if context.choice == "none" else "")
     reply = yield Question("words", guided.build_body_in_words(context, why), live.read)
     said = live.close(reply.text) if live.said else _read_in_words(reply, told, context)
-    if unstated and said != told and not has_question_mark(said):
+    if question.held and said != told and not has_question_mark(said):
         said = f"{said.rstrip()}\n\n{told}".lstrip()  # it may claim what was not done
     made.text.append(said)
+
+
+def _build_question(made: Decision, context: Context) -> UserQuestion:
+    """The question to the user for the calls that rest on a value which nothing states."""
+    return user_question.ask_about([one for one in made.held if one.is_unstated], context)
 
 
 def _read_in_words(reply: Reply, problem: str, context: Context) -> str:
