@@ -85,19 +85,14 @@ class RepairContext:
         """
         own: list[tuple[str, Json]] = []
         for message in self.messages:
-            if self._opens_again(message):
+            tools = [self.by_name.get(call.tool) for call in message.tool_calls]
+            is_write = any(tool is None or tool.effects.may_write for tool in tools)
+            if message.role == "user" or is_write or is_pending(parse_object(message.content)):
                 own.clear()
             own += [(call.tool, call.arguments) for call in message.tool_calls]
         return frozenset(
             call_print(name, arguments) for name, arguments in [*own, *self._written()]
         )
-
-    def _opens_again(self, message: Message) -> bool:
-        """Return True if what was called before a message may be called once more for it."""
-        called = [self.by_name.get(call.tool) for call in message.tool_calls]
-        if any(tool is None or tool.effects.may_write for tool in called):
-            return True
-        return message.role == "user" or is_pending(parse_object(message.content))
 
     def _written(self) -> Iterator[tuple[str, Json]]:
         for line in "\n".join(self.told).splitlines():
