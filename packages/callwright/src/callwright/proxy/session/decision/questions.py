@@ -167,7 +167,7 @@ def ask_in_words(
     told = question.in_fixed_words or problem  # to the user; the model is told the problem
     if not context.grant():
         made.notes.append("no budget to ask for an answer in words")
-        made.text.append(told or _say_nothing(context))
+        made.text.append(told or _render_silence(context))
         return
     if (
         question.held and context.schema
@@ -195,12 +195,12 @@ def _read_in_words(reply: Reply, problem: str, context: Context) -> str:
     parsed = parse_calls(reply.text, context.toolset.tools)
     said = parsed.text if parsed.calls else reply.text
     if not said.strip() or find_hallucinated_call(said, context) is not None:
-        return problem or _say_nothing(context)
+        return problem or _render_silence(context)
     return said
 
 
-def _say_nothing(context: Context) -> str:
-    """What the user is told where there are no words; "" where the results say more."""
+def _render_silence(context: Context) -> str:
+    """Fixed words for a user who gets no others; "" where the results say more."""
     if words.is_after_results(context):
         return ""
     return load_phrases(guess_spoken(context.query))["no_reply"]
@@ -231,7 +231,7 @@ def ask_followup(
     is_for_words = context.choice == "none"
     if finish == "length" or not context.grant():
         made.notes.append(f"not asked again, no budget: {why}")
-        made.text += [_say_nothing(context)] if is_for_words else []
+        made.text += [_render_silence(context)] if is_for_words else []
         return []
     made.asked += 1
     reply = yield Question("again", followup.build_followup(why, text, context))
