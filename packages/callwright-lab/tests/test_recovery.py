@@ -81,3 +81,13 @@ def test_arguments_are_alike_where_a_number_is_its_own_text() -> None:
     assert not has_same_arguments({"n": "5 kg"}, {"n": 5})
     assert not has_same_arguments({"n": True}, {"n": 1})
     assert not has_same_arguments("n=5", {"n": 5})
+
+
+def test_identifiers_that_differ_in_their_last_digit_or_in_leading_zeros_are_two() -> None:
+    assert not has_same_arguments({"order": 12345679}, {"order": 12345678})
+    assert not has_same_arguments({"order": "12345679"}, {"order": 12345678})
+    assert not has_same_arguments({"zip": "2134"}, {"zip": "02134"})
+    assert not has_same_arguments({"flight": "1E3"}, {"flight": "1000"})
+    assert has_same_arguments({"rate": 0.1, "n": "10.50"}, {"rate": "0.10", "n": 10.5})
+    assert has_same_arguments({"name": "Nan", "n": 10**400}, {"name": "nan", "n": 10**400})
+    assert not has_same_arguments({"n": 10**400}, {"n": 5})

@@ -11,13 +11,17 @@ error. So the two are never shown under one name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from callwright.nouns.trajectory import Step
 from callwright.nouns.types import Json, JsonObject, ToolCall, ToolResult, to_canonical_json
 from callwright_lab.metrics import wilson_interval
+
+_NUMBER = re.compile(r"-?(?!0\d)\d+(?:\.\d+)?")  # 007, +5 and 1e3 are codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,8 @@ def _is_same_call(one: ToolCall | ToolResult, wrong: ToolCall) -> bool:
     )
 
 
-def _normalise_value(value: Json) -> Json:
+def _normalise_value(value: Json) -> Any:
+    """Numbers as Decimal, which is exact: two identifiers of ten digits may differ in the last."""
     if isinstance(value, dict):
         return {key: _normalise_value(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
@@ -107,12 +112,9 @@ def _normalise_value(value: Json) -> Json:
     if isinstance(value, bool) or value is None:
         return str(value).casefold()
     if isinstance(value, int | float):
-        return f"{float(value):g}"
-    text = str(value).strip().casefold()
-    try:
-        return f"{float(text):g}"
-    except ValueError:
-        return text
+        return Decimal(value if isinstance(value, int) else repr(value))
+    text = value.strip().casefold()
+    return Decimal(text) if _NUMBER.fullmatch(text) else text
 
 
 def count_outcomes(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
