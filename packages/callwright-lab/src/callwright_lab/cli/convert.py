@@ -81,28 +81,15 @@ def _convert_transcripts(found: Read, to: str) -> tuple[list[tuple[str, JsonObje
 
 
 def _save_rows(rows: list[tuple[str, JsonObject]], out: Path) -> None:
-    from callwright_lab.transcripts import write_records
+    from callwright_lab.transcripts import number_names, write_records
     from callwright_lab.transcripts.export import save_dataset
 
     if out.suffix == ".jsonl":
         write_records(out, "lines", rows)
     elif out.suffix == ".json":
-        write_records(out, "map" if "answer" in rows[0][1] else "list", _make_names_unique(rows))
+        # a file that names its records would keep the last of two of one name
+        names = number_names(name for name, _ in rows)
+        named = [(name, row) for name, (_, row) in zip(names, rows, strict=True)]
+        write_records(out, "map" if "answer" in rows[0][1] else "list", named)
     else:
         save_dataset([row for _, row in rows], out)
-
-
-def _make_names_unique(rows: list[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
-    """The rows, each under a name of its own: a file that names its records would keep the last of
-    two.
-    """
-    taken: set[str] = set()
-    made = []
-    for name, row in rows:
-        number, own = 1, name
-        while own in taken:
-            number += 1
-            own = f"{name}-{number}"
-        taken.add(own)
-        made.append((own, row))
-    return made

@@ -156,6 +156,20 @@ def write_records(path: Path, shape: Shape, rows: Iterable[tuple[str, Json]]) ->
         ) from None
 
 
+def number_names(names: Iterable[str]) -> list[str]:
+    """The names in their order, each made one that no other has: a repeated one has a number behind
+    it.
+    """
+    taken: dict[str, None] = {}
+    for name in names:
+        number, own = 1, name
+        while own in taken:
+            number += 1
+            own = f"{name}-{number}"
+        taken[own] = None
+    return list(taken)
+
+
 def _serialize_rows(shape: Shape, rows: Sequence[tuple[str, Json]]) -> str:
     if shape == "lines":
         return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for _, row in rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from callwright_lab.benchmarks.recovery.build import (
 )
 from callwright_lab.benchmarks.recovery.cases import ErrorCase, read_cases, write_cases
 from callwright_lab.datasets.sources import data_root
+from callwright_lab.transcripts.messages import OPENAI
 from callwright_lab.transcripts.tooleval import TOOLEVAL
 from callwright_lab.transcripts.transcript import Transcript, write
 from tests.benchmarks.desk.test_bench import DESK
@@ -36,6 +38,17 @@ async def test_verified_trajectories_of_any_format_become_cases(tmp_path: Path) 
     assert len(made) == 4
     assert {one.part for one in made if isinstance(one, ErrorCase)} <= {"I3"}
     assert "cases of 4 attempts." in render_build_report(made)
+
+
+async def test_runs_of_one_id_in_two_files_become_cases_that_can_be_told_apart(
+    tmp_path: Path,
+) -> None:
+    for name in ("a.json", "b.json"):
+        row = write(Transcript(replace(SEVERAL, id="7")), OPENAI)
+        (tmp_path / name).write_text(json.dumps([{"id": "7", **row}]))
+    simulator = ScriptedModel({"simulate": {"error": "", "response": {"sky": "snow"}}})
+    made = await made_of(iter_file_cases(tmp_path, Building(simulator=simulator)))
+    assert len({one.id for one in made}) == len(made) == 4
 
 
 async def test_the_same_error_twice_is_one_case(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,16 @@ def test_what_cannot_be_read_names_the_case(tmp_path: Path) -> None:
         read_cases(tmp_path / "cases.jsonl")
     with pytest.raises(ConfigError, match="no error cases"):
         read_cases(tmp_path / "none.jsonl")
+
+
+def test_two_cases_of_one_id_are_refused_and_the_last_needs_no_line_end(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    write_cases(path, [CASE, replace(CASE, id="another", query="half \ud83d of a sign")])
+    path.write_bytes(path.read_bytes().rstrip())
+    assert [case.id for case in read_cases(path)] == [CASE.id, "another"]
+    write_cases(path, [CASE, CASE])
+    with pytest.raises(ConfigError, match=f"2 error cases of .* are called '{CASE.id}'"):
+        read_cases(path)
 
 
 def test_the_wrong_observation_of_single_tool_rows_is_dropped_and_said(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,18 @@ def test_the_digest_of_cases_is_printed(tmp_path: Path, capsys: pytest.CaptureFi
     write_cases(tmp_path / "cases.jsonl", [CASE])
     assert main(["--digest", "--cases", str(tmp_path / "cases.jsonl")]) == 0
     assert capsys.readouterr().out == f"{ErrorCases((CASE,)).digest}  1 tasks\n"
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("i4", "there is no part 'I4'"), ("I1, i2", "holds no case of I1, I2")]
+)
+def test_a_part_that_is_not_there_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], part: str, said: str
+) -> None:
+    write_cases(tmp_path / "cases.jsonl", [replace(CASE, part="I3")])
+    assert main(["--digest", "--cases", str(tmp_path / "cases.jsonl"), "--part", part]) == 1
+    assert said in capsys.readouterr().err
+    assert main(["--digest", "--cases", str(tmp_path / "cases.jsonl"), "--part", "i1, i3"]) == 0
 
 
 CATALOGUE = """

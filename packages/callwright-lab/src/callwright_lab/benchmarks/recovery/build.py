@@ -32,7 +32,7 @@ from callwright_lab.benchmarks.recovery.inject import (
 from callwright_lab.benchmarks.recovery.live import Answering, LiveTools, as_offered, live_world
 from callwright_lab.benchmarks.recovery.pairs import NoPair, iter_pairs
 from callwright_lab.benchmarks.recovery.world import World, build_simulated_world
-from callwright_lab.transcripts import read_files
+from callwright_lab.transcripts import number_names, read_files
 
 if TYPE_CHECKING:
     from callwright.tools.sources import SourceSpec
@@ -58,13 +58,16 @@ async def iter_file_cases(path: Path, how: Building) -> AsyncIterator[Made]:
     """Every attempt on the trajectories of a file or folder, in any format that transcripts
     read.
     """
-    found = [made for _, made in read_files(path).transcripts if not made.cut]
+    read = [made for _, made in read_files(path).transcripts if not made.cut]
+    # cases are named after their runs, and rows of results after their cases
+    names = number_names(made.trajectory.id for made in read)
+    found = [replace(made.trajectory, id=name) for name, made in zip(names, read, strict=True)]
     if how.live is not None:
-        sources = how.live.answering([step for made in found for step in made.trajectory.steps])
+        sources = how.live.answering([step for run in found for step in run.steps])
         async with open_catalog(sources, trust=TrustStore()) as catalog:
             _warn_unused_overlay(catalog)
             world = live_world(catalog, sources)
-            runs = [as_offered(made.trajectory, catalog) for made in found]
+            runs = [as_offered(run, catalog) for run in found]
             async for one in _iter_attempts(runs, lambda _: world, how):
                 yield one
         return
@@ -72,7 +75,7 @@ async def iter_file_cases(path: Path, how: Building) -> AsyncIterator[Made]:
     def simulated(run: Trajectory) -> World:
         return build_simulated_world(run.tools, run.steps, how.simulator)
 
-    async for one in _iter_attempts([made.trajectory for made in found], simulated, how):
+    async for one in _iter_attempts(found, simulated, how):
         yield one
 
 

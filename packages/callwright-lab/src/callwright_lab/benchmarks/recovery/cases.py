@@ -8,12 +8,11 @@ call carried out again.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
-
-import orjson
 
 from callwright.jsontext import JsonError, parse, parse_literal
 from callwright.nouns.errors import ConfigError, Failure, convert_errors
@@ -28,8 +27,8 @@ from callwright.nouns.types import (
     compute_digest,
     to_json,
 )
+from callwright.storage import lines
 from callwright.tools.lists.tools import tool_from_wire, tool_to_openai
-from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.recovery import Gold
 from callwright_lab.transcripts.tooleval import toolbench_tool
 from callwright_lab.transcripts.transcript import find_failure
@@ -119,23 +118,26 @@ class ErrorCase:
 
 def read_cases(path: Path) -> tuple[ErrorCase, ...]:
     """The cases of a file that :func:`write_cases` wrote. Raises ConfigError where there is
-    none.
+    none, or where two have one id: their runs could not be told apart.
     """
-    cases = tuple(map(ErrorCase.from_row, read_rows(path)))
+    hint = "callwright bench refinetoolbench --build makes them"
+    cases: list[ErrorCase] = []
+    if path.is_file():
+        cases = lines.read_rows(path, ErrorCase.from_row, what="error case", hint=hint)
     if not cases:
+        raise ConfigError(f"{path} holds no error cases", hint=hint)
+    (id, count), *_ = Counter(case.id for case in cases).most_common(1)
+    if count > 1:
         raise ConfigError(
-            f"{path} holds no error cases",
-            hint="callwright bench refinetoolbench --build makes them",
+            f"{count} error cases of {path} are called {id!r}",
+            hint="leave out the repeated lines, or build the cases of all files in one folder",
         )
-    return cases
+    return tuple(cases)
 
 
 def write_cases(path: Path, cases: Iterable[ErrorCase]) -> None:
-    """One JSON line a case."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(
-        b"".join(orjson.dumps(case.row, option=orjson.OPT_APPEND_NEWLINE) for case in cases)
-    )
+    """One JSON line a case, all or none. Raises ConfigError where the file cannot be written."""
+    lines.save_rows(path, (case.row for case in cases))
 
 
 def digest_cases(cases: Iterable[ErrorCase]) -> str:

@@ -174,12 +174,18 @@ def _load_cases(options: argparse.Namespace) -> ErrorCases:
         live = tools.of
     else:
         live = None
-    parts = options.part.split(",") if options.part else PARTS
+    parts = options.part.upper().replace(" ", "").split(",") if options.part else PARTS
+    if wrong := [part for part in parts if part not in PARTS]:
+        raise ConfigError(f"there is no part {wrong[0]!r}", hint=f"--part {','.join(PARTS)}")
     mine = {
         part: sorted((c for c in cases if c.part == part), key=lambda c: hash_text(c.id))
         for part in parts
     }
     chosen = tuple(case for part in mine for case in mine[part][: options.per_part or None])
+    if not chosen:
+        raise ConfigError(
+            f"{options.cases} holds no case of {', '.join(parts)}", hint="leave out --part"
+        )
     return ErrorCases(chosen, entry, simulator, live)
 
 
