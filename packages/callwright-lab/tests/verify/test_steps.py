@@ -138,6 +138,11 @@ def test_a_date_where_nobody_has_spoken_of_any_day() -> None:
         "Flights to Rome in April",
         "Flights to Rome, 01.04., please",
         "Are there flights to Rome this week?",
+        "Welche Flüge gibt es morgen nach Rom?",
+        "¿Qué vuelos hay mañana a Roma?",
+        "明天有去 Rome 的航班吗？",
+        "ما هي الرحلات إلى Rome غداً؟",
+        "Quels vols y a-t-il demain pour Rome ?",
     ],
 )
 def test_a_date_that_may_have_been_worked_out_is_no_finding(query: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
 
+from callwright.language.detect import script_of
 from callwright.repair.provenance.conversation_text import QUOTED
 
 _MONTHS = (
@@ -21,7 +22,7 @@ _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
 _WRITTEN = re.compile(
     rf"\b(?P<m1>{_MONTH})\.? (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<y1>\d{{4}}))?\b"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m2>{_MONTH})\b\.?(?:,? (?P<y2>\d{{4}}))?"
-    r"|\b(?P<y3>\d{4})-(?P<m3>\d{1,2})-(?P<d3>\d{1,2})\b",
+    r"|(?<![\w-])(?P<y3>(?:19|20)\d\d)-(?P<m3>\d{1,2})-(?P<d3>\d{1,2})(?![\w-])",
     re.I,
 )
 _PLACEHOLDER = re.compile(
@@ -29,8 +30,11 @@ _PLACEHOLDER = re.compile(
     r" ]{1,40}\}?\}"
     r"|\b(?:lorem ipsum|your_\w+|insert (?:your|the) \w+ here|TODO|TBD|xxx+|example_\w+)\b"
 )
-_BOOKED = re.compile(
-    r"\b(?:book|reserve|schedule|order|buy|purchase|rent|plan(?:ning)? (?:a|my|our))\b", re.I
+_BOOKED = re.compile(  # as a verb: one also asks about a book, an order and a schedule of the past
+    r"(?:\A\W*|[.!?;:]\s+|\b(?:please|you|me|us|to)\s+)"
+    r"(?:book|reserve|schedule|order|buy|purchase|rent|plan)\s+(?:an?|me|us|my|our)\b"
+    r"|\bplanning (?:a|my|our)\b",
+    re.I,
 )
 _RANGE = re.compile(
     r"\b(?:from|between|check[- ]?in(?: date)?(?: is| on| of|:)?|starting|departing)\b", re.I
@@ -46,6 +50,8 @@ _VAGUE = re.compile(
 _NAMED = re.compile(r"[\"“‘]|(?<!\w)'|\d|https?:|@")  # what names a thing wherever it stands
 _NAMED_HERE = re.compile(r"\b(?:called|named|titled|such as|like)\b|\b[A-Z][a-z]+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_CODE = re.compile(r"\w*\d{3,}\w*")  # a number or an identifier, which says as much as a word
+_LATEST = 31  # day of a month
 _FEWEST = 2  # words of a request
 _REPEATED = 0.3  # of all words are the same three, again and again
 
@@ -55,7 +61,9 @@ def iter_nonsense_reasons(text: str) -> Iterator[str]:
     16).
     """
     words = _WORD.findall(text.lower())
-    if len(words) < _FEWEST:
+    plain = _CODE.sub("0", text)
+    read = script_of(text) in ("", "Latn")  # others part words otherwise, or write marks on letters
+    if read and len(words) < _FEWEST and not (words and plain != text):
         yield "it has hardly a word"
         return
     unquoted = QUOTED.sub(" ", text)
@@ -68,8 +76,8 @@ def iter_nonsense_reasons(text: str) -> Iterator[str]:
     )
     if times > 3 and 3 * times >= _REPEATED * len(words):
         yield f"it repeats itself: {' '.join(most)!r}"
-    letters = sum(c.isalpha() or c.isspace() for c in text)
-    if letters < len(text) / 2:
+    letters = sum(c.isalpha() or c.isspace() for c in plain)
+    if read and letters < len(plain) / 2:
         yield "it is mostly signs"
 
 
@@ -122,6 +130,8 @@ def _parse_day(match: re.Match[str]) -> date | str | None:
     month = int(match["m3"]) if group == "3" else _parse_month(match[f"m{group}"])
     if not 1 <= month <= 12 or year < 1:
         return f"there is no month {month}: {match[0]}"
+    if not 1 <= number <= _LATEST and not _is_year_written(match):
+        return None  # "Jan 98" is a year, and "flight 90 may be late" no date
     if not 1 <= number <= monthrange(year, month)[1]:
         return f"there is no {match[0]}"
     return date(year, month, number)

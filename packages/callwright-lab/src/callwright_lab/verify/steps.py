@@ -18,6 +18,7 @@ from callwright.dataflow.flow import find_verb_kind
 from callwright.grounding import check_statement, facts_of
 from callwright.grounding.answer.reply import split_prose
 from callwright.grounding.grounding_result import NOWHERE, GroundingResult, is_unheard
+from callwright.language.detect import language_of
 from callwright.nouns.trajectory import Trajectory
 from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult, to_canonical_json
 from callwright.parsing.tool_vocabulary import FINISH
@@ -151,7 +152,9 @@ class _Account:
         """
         found: list[tuple[_Made, str, Json, str, bool]] = []
         sources, shown = self.asked.copy(), [step.shown for step in self.trajectory.steps]
-        dated = _DAY_SAID.search(self.trajectory.query) is not None
+        query = self.trajectory.query
+        # the words for days are English: of another language nobody here can say that it has none
+        dated = _DAY_SAID.search(query) is not None or language_of(query) != "en"
         for place, made in enumerate(self.made):
             for text in shown[self.made[place - 1].step : made.step] if place else ():
                 sources.add_text(text)
