@@ -454,6 +454,8 @@ async def _run_query(
     watch: Watch | None = None,
 ) -> Run:
     start, catalog, model = ledger.start, opened.catalog, opened.model
+    consent = _restore_consent(opened.consent, start or {})
+    opened = replace(opened, consent=consent)
     target = target if start is None else _read_target(start)
     profile = await _choose_profile(setup, model, start)
     limits = Limits(**start["limits"]) if start else profile.widen_limits(setup._limits)
@@ -474,7 +476,6 @@ async def _run_query(
         else setup._options.interaction.mode or (await model.capabilities()).mode
     )
     sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
-    consent = opened.consent.asking(start["ask"]) if start and "ask" in start else opened.consent
     instructions = start.get("instructions", "") if start else setup._instructions
     freeze = Freeze.anew(start or setup._freeze)
     today = _get_run_date(setup, start)
@@ -489,6 +490,7 @@ async def _run_query(
         run=ledger.run,
         sandbox=sandbox,
         ask=consent.ask,
+        dry_run=consent.dry_run,
         today=today and today.isoformat(),
         began=None if start else round(time.time(), 3),
         **freeze.stated,
@@ -508,7 +510,7 @@ async def _run_query(
     reserve = None
     if listing is not None:
         reserve = _search(setup, opened, listing, rates, trace, ledger, query, conversation)
-        tools = await _choose_tools(setup, catalog, reserve, questions, budget, secrets)
+        tools = await _choose_tools(setup, opened, reserve, questions, budget, secrets)
         kept_back = tuple(reserve.kept_back)
     turns = read_turns(conversation, tools)
     executor = Executor(
@@ -547,6 +549,13 @@ async def _run_query(
         streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, opened, job, budget, lost)
+
+
+def _restore_consent(consent: Consent, start: Mapping[str, Any]) -> Consent:
+    """The consent, as strict as when the run began. Journals of earlier versions do not say all of
+    it.
+    """
+    return consent.asking(start.get("ask", "destructive"), dry_run=start.get("dry_run", False))
 
 
 async def _choose_profile(
@@ -825,7 +834,7 @@ def _announce_withheld(
 
 async def _choose_tools(
     setup: Orchestrator,
-    catalog: Catalog,
+    opened: Opened,
     reserve: CatalogSearch,
     questions: Questions,
     budget: Budget,
@@ -850,11 +859,11 @@ async def _choose_tools(
             else None
         )
         return await reserve.first(
-            catalog.call,
+            opened.catalog.call,
             budget,
             setup._options.persistence.evidence,
             secrets,
-            dry_run=setup._consent.dry_run,
+            dry_run=opened.consent.dry_run,
             model=asked,
             simulator=simulator,
         )

@@ -32,8 +32,8 @@ Group: TypeAlias = Literal[
 Spellings: TypeAlias = Mapping[Group, Mapping[str, str]]
 
 _EVENT_KINDS = {
-    # query, conversation, tools, model, strategy, limits, sandbox; began: seconds since 1970 at 0.0,
-    # null where a resume shifted the clock
+    # query, conversation, tools, model, strategy, limits, sandbox, dry_run; began: seconds since
+    # 1970 at 0.0, null where a resume shifted the clock
     "run_start": "run.start",
     "shortlist": "shortlist",  # wanted, names, tools, digests, hits: what was found, and for what
     "plan": "plan",  # slots, edges, layers, planner

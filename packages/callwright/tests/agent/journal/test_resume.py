@@ -28,7 +28,7 @@ from callwright.agent.journal.resume import (
 )
 from callwright.agent.journal.store import SEGMENTED, Journal, list_journals, read_journal
 from callwright.agent.journal.usable_prompts import usable_prompts
-from callwright.agent.options import Interaction, Persistence
+from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import Given
 from callwright.nouns.errors import JournalError, ToolError
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
@@ -654,3 +654,47 @@ async def test_a_run_whose_request_held_a_secret_does_not_go_on_with_its_mark(
     cut_short = cut(path, tmp_path, next(n for n, e in enumerate(events) if e.kind == "model"))
     with pytest.raises(JournalError, match="its request held a secret"):
         await opened(ScriptedModel(answers)).resume(cut_short)
+
+
+def clearing(tmp_path: Path, safety: Safety) -> tuple[Orchestrator, FakeTool]:
+    """A run that clears a list, which needs approval."""
+    clear = FakeTool("clear", {"title": TEXT}, effects=Effects(read_only=False, destructive=True))
+    said = {"statements": [{"text": "It is cleared.", "results": ["r1"]}], "missing": []}
+    model = ScriptedModel({"bind": {"calls": [call("clear", title="milk")]}, "answer": said})
+    kept = Persistence(journal=tmp_path)
+    return Orchestrator([fake_source(clear)], model=model, safety=safety, persistence=kept), clear
+
+
+ALLOWED = Safety(allow=["clear"])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "count"),
+    [
+        (Safety(dry_run=True), Safety(lambda _: True), 0),
+        (Safety(dry_run=True), ALLOWED, 0),
+        (Safety(lambda _: False), ALLOWED, 0),
+        (Safety(lambda _: True), ALLOWED, 1),
+        (ALLOWED, Safety(), 1),
+    ],
+)
+async def test_what_is_allowed_by_now_sends_no_call_that_is_on_record(
+    tmp_path: Path, before: Safety, now: Safety, count: int
+) -> None:
+    """Dry runs did what they had only planned, and approved writes were made a second time."""
+    setup, first = clearing(tmp_path, before)
+    run = await setup.run("Clear the list milk.")
+    again, second = clearing(tmp_path, now)
+    resumed = await again.resume(run.id)
+    assert (resumed.status, resumed.answer) == (run.status, run.answer)
+    assert (len(first.calls), len(second.calls)) == (count, 0)
+
+
+async def test_a_dry_run_stays_one_wherever_it_was_stopped(tmp_path: Path) -> None:
+    run = await clearing(tmp_path, Safety(dry_run=True))[0].run("Clear the list milk.")
+    place = next(n for n, event in enumerate(run.events) if event.kind == "approval")
+    begun = cut(find_journal(run.id, tmp_path), tmp_path / "begun", place)
+    again, clear = clearing(tmp_path / "begun", ALLOWED)
+    resumed = await again.resume(begun)
+    assert not clear.calls
+    assert [e.data["by"] for e in resumed.events if e.kind == "approval"] == ["dry run"]

@@ -36,7 +36,7 @@ from callwright.agent.safety.clear import (
     clear,
     deny_call,
 )
-from callwright.agent.safety.consent import build_proposal
+from callwright.agent.safety.consent import build_proposal, describe_refusal
 from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
 from callwright.agent.safety.looked_up import find_looked_up
 from callwright.http import Retry
@@ -382,6 +382,7 @@ class CallRunner:
             self._note_origins(call, verdict)
         if (known := self._recorded_result(call, attempt, verdict)) is not None:
             return known
+        verdict = self._recorded_refusal(call) or verdict
         if isinstance(verdict, Denied):
             approved = await self._approve_or_skip(call, verdict, state)
             if approved is None:
@@ -490,6 +491,18 @@ class CallRunner:
             refused=verdict.refused if isinstance(verdict, Denied) else (),
         )
 
+    def _recorded_refusal(self, call: CheckedCall) -> Denied | None:
+        """Return the refusal of a call that needed approval when it was recorded, and was not
+        approved. What is allowed by now lets no call leave that did not leave then.
+        """
+        needs_approval = bool(self.shared.safety.consent.why(call.tool))  # which reads the record
+        told = None if needs_approval else self.shared.ledger.next(self.id, "approval")
+        if told is None:
+            return None
+        self.shared.trace.add("approval", **told)
+        why = describe_refusal(call, told.get("why", ""), told.get("by", ""))
+        return None if told["granted"] else Denied("refused", why)
+
     async def _ask_approval(self, call: CheckedCall, why: str) -> Approval:
         """Return what the person who is asked says. The reply is recorded, and not asked again
         after a crash. A record of somebody else lets no call leave that has not left.
@@ -544,13 +557,14 @@ class CallRunner:
         """
         told = self.shared.ledger.next(self.id, "result")
         recorded = isinstance(origin, ToolResult)
+        # before the call leaves: where the record holds something else, it must not
+        turn = told["turn"] if told else self.shared.ledger.turn(self.id)
         if isinstance(origin, ToolResult):
             result = origin
         elif told:
             result = load_result(told)
         else:
             result = self._without_secrets(await self._send(origin, attempt))
-        turn = told["turn"] if told else self.shared.ledger.turn(self.id)
         diagnosis = diagnose(result, self._here(call.tool))
         judged = (
             result.ok and diagnosis.failure is not None

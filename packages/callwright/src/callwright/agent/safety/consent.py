@@ -97,10 +97,13 @@ class Consent:
         made.idle = tuple(pattern for pattern, names in found.items() if not names)
         return made
 
-    def asking(self, ask: Ask) -> Consent:
-        """The same, asking also about the calls that a run asked about before."""
+    def asking(self, ask: Ask, *, dry_run: bool = False) -> Consent:
+        """The same, asking also about the calls that a run asked about before. A run that began as
+        a ``dry_run`` stays one.
+        """
         made = copy(self)
         made.ask = "writes" if "writes" in (ask, self.ask) else "destructive"
+        made._dry_run = self._dry_run or dry_run
         return made
 
     def offer(self, tool: Tool) -> OfferedTool:
