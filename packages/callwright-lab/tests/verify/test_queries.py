@@ -89,7 +89,7 @@ async def test_what_is_surely_refuted_is_asked_of_nobody() -> None:
             "unsolvable: invalid information",
         ),
         (["no idea", said(SOLVABLE, 9)], True, ""),
-        (["no idea"], False, "undecided: no reply could be read"),
+        (["no idea"], False, "unsettled: no reply could be read"),
     ],
 )
 async def test_the_majority_decides_with_a_reason(
@@ -98,7 +98,7 @@ async def test_the_majority_decides_with_a_reason(
     found = await judged(FINE, *answers)
     assert (found.kept, found.category) == (kept, category)
     assert found.why or category.startswith("undecided")
-    assert found.lasting == (category != "undecided: no reply could be read")
+    assert found.lasting == (category != "unsettled: no reply could be read")
 
 
 async def test_what_needs_a_tool_that_answers_nobody_is_dropped_unasked_and_judged_anew_once_it_is_alive() -> (

@@ -248,7 +248,8 @@ async def test_judges_are_not_asked_about_what_a_rule_has_proved() -> None:
         ([says("Unsure")], False, "judged: Unsure"),
         ([says("Pass"), says("Fail"), says("Pass")], True, "Pass"),
         ([says("Pass"), says("Fail")], False, "judged: no majority"),
-        ([says("nothing known")], False, "judged: no majority"),
+        ([says("nothing known")], False, "unsettled: no reply could be read"),
+        ([says("nothing known"), says("Pass")], True, "Pass"),
     ],
 )
 async def test_the_majority_of_the_judges_decides(

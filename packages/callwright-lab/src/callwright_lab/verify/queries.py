@@ -122,7 +122,8 @@ class QueryVerifier:
                 "; ".join(f"{n}: {v}" for n, v in votes.items()),
                 told,
             )
-        return Finding(False, "undecided: no reply could be read", "", told, lasting=False)
+        why = f"no verdict in the replies of {', '.join(votes)}"
+        return Finding(False, "unsettled: no reply could be read", why, told, lasting=False)
 
     def _of_quality(self, score: int, why: str, told: JsonObject) -> Finding:
         told["quality"] = score

@@ -347,6 +347,9 @@ class TrajectoryVerifier:
         why = next(
             (one.why for one in told.values() if one.status == (status.label or one.status)), ""
         )
+        if not status.cast:
+            why = next((one.why for one in told.values()), "")
+            return Finding(False, "unsettled: no reply could be read", why, facts, lasting=False)
         if status.label == "Pass" and valid.label == "yes":
             return Finding(True, "Pass", why, facts)
         if status.label == "Pass":
