@@ -41,6 +41,17 @@ def test_a_set_is_scored_and_its_clean_rows_are_written_as_they_stood(tmp_path: 
     assert html.count("<h4>The row</h4>") == 2
 
 
+def test_a_repeated_row_is_dropped_once_and_not_where_nothing_repeats_it(tmp_path: Path) -> None:
+    twice, once, clean = (tmp_path / f"{name}.jsonl" for name in ("twice", "once", "clean"))
+    write_records(twice, "lines", [("", GOOD_ROW), ("", GOOD_ROW), ("", GOOD_ROW | {"id": "b"})])
+    write_records(once, "lines", [("", GOOD_ROW | {"id": "b"})])
+    journal = ["--strict", "--clean", str(clean), "--journal", str(tmp_path / "j.jsonl")]
+    for source, kept in ((twice, "good"), (once, "b")):
+        said = RUN.invoke(app, ["verify", "dataset", str(source), *journal])
+        assert said.exit_code == 0, said.output
+        assert [r["id"] for _, r in open_records(clean).rows] == [kept]
+
+
 def test_a_folder_is_cleaned_file_for_file(tmp_path: Path) -> None:
     write_records(tmp_path / "set" / "a" / "x.json", "list", [("", GOOD_ROW), ("", BAD_ROW)])
     write_records(tmp_path / "set" / "y.json", "list", [("", BAD_ROW)])

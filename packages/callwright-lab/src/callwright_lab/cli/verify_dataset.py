@@ -108,14 +108,12 @@ def _print_rates(name: str, made: Sweep, extent: ModelExtent) -> None:
 
 def _build_report(name: str, found: Read, made: Sweep, extent: ModelExtent) -> Report:
     from callwright.viewer import Table
-    from callwright_lab.verify.dataset.rows import make_transcript_key
+    from callwright_lab.verify.dataset.rows import DatasetVerifier
     from callwright_lab.verify.reporting.evidence import iter_row_evidence, row_reasons
     from callwright_lab.verify.reporting.page import Stage, build_sweep_report
 
-    rows = {
-        make_transcript_key(transcript): transcript.trajectory
-        for _, transcript in found.transcripts
-    }
+    listed = DatasetVerifier([transcript for _, transcript in found.transcripts]).rows()
+    rows = {row.key: row.item[0].trajectory for row in listed}
     titles = ("Rows without a defect", "Every class of finding")
     notes = ("Every rate of defects is a lower bound: 100 % means that no rule spoke.", "")
     stage = Stage(
@@ -134,12 +132,12 @@ def _build_report(name: str, found: Read, made: Sweep, extent: ModelExtent) -> R
 def _write_clean(found: Read, made: Sweep, clean: Path) -> int:
     """The kept rows in the shape of their files; of a folder, file for file below ``clean``."""
     from callwright_lab.transcripts import write_records
+    from callwright_lab.verify.dataset.rows import DatasetVerifier
 
     kept = {one.key for one in made.kept}
-    from callwright_lab.verify.dataset.rows import make_transcript_key
-
+    listed = DatasetVerifier([transcript for _, transcript in found.transcripts]).rows()
     places = {
-        place for place, transcript in found.transcripts if make_transcript_key(transcript) in kept
+        place for (place, _), row in zip(found.transcripts, listed, strict=True) if row.key in kept
     }
     several = len(found.files) > 1
     root = Path(found.files[0].path.anchor) if not several else _find_root(found)

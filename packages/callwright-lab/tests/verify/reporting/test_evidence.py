@@ -139,7 +139,7 @@ async def test_a_trajectory_is_shown_round_by_round_with_faults_and_votes() -> N
 
 async def test_a_row_of_a_data_set_is_shown_with_its_findings() -> None:
     transcript = read_record(TWICE)
-    finding = await DatasetVerifier([transcript]).judge(transcript, Meter())
+    finding = await DatasetVerifier([transcript]).judge((transcript, 0), Meter())
     parts = tables(evidence.iter_row_evidence(finding, transcript.trajectory))
     assert set(parts) == {"Findings", "The row"}
     assert list(evidence.row_reasons(finding)) == ["repeated_call (defect)"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import to_json
@@ -18,6 +18,9 @@ from callwright_lab.verify.dataset.judge import ask_opinion
 from callwright_lab.verify.dataset.precision import is_defect
 from callwright_lab.verify.dataset.rules import CALLS, QUERY, Judged, find_defects
 from callwright_lab.verify.sweep import Finding, Row, make_row_key
+
+Listed: TypeAlias = tuple[Transcript, int]
+"""A transcript, and what :func:`count_repeats` tells of it."""
 
 
 class DatasetVerifier:
@@ -35,17 +38,21 @@ class DatasetVerifier:
         self._transcripts = transcripts
         self._judges = judges or {}
         self._strict = strict
-        self._first: dict[str, str] = {}
-        for transcript in transcripts:
-            self._first.setdefault(transcript.trajectory.key, make_transcript_key(transcript))
-        self._counts = Counter(t.trajectory.key for t in transcripts)
 
-    def rows(self) -> list[Row[Transcript]]:
-        return [Row(t.trajectory.id, make_transcript_key(t), t) for t in self._transcripts]
+    def rows(self) -> list[Row[Listed]]:
+        """A row for every transcript, with what the others say of it."""
+        repeats = count_repeats(self._transcripts)
+        return [
+            Row(t.trajectory.id, make_transcript_key(t, times), (t, times))
+            for t, times in zip(self._transcripts, repeats, strict=True)
+        ]
 
-    async def judge(self, transcript: Transcript, meter: Meter) -> Finding:
+    async def judge(self, listed: Listed, meter: Meter) -> Finding:
         """One row by rule, and by the models where there are any."""
-        found = [*find_defects(transcript), *self._repeated(transcript)]
+        transcript, times = listed
+        found = [*find_defects(transcript)]
+        if times:
+            found.append(Defect("repeated_request", f"{times} rows ask this of the same tools"))
         opinions = await self._opinions(transcript, meter)
         wanting = [c for c in (*QUERY, *CALLS) if _is_majority_against(opinions, c)]
         told = {
@@ -66,15 +73,6 @@ class DatasetVerifier:
             True, "suspicion" if found or wanting else "", found[0].reason if found else "", told
         )
 
-    def _repeated(self, transcript: Transcript) -> list[Defect]:
-        """Another row asks the same of the same tools: a finding of the later ones."""
-        asked = transcript.trajectory.key
-        if self._counts[asked] < 2 or self._first[asked] == make_transcript_key(transcript):
-            return []
-        return [
-            Defect("repeated_request", f"{self._counts[asked]} rows ask this of the same tools")
-        ]
-
     async def _opinions(self, transcript: Transcript, meter: Meter) -> dict[str, dict[str, bool]]:
         if not self._judges:
             return {}
@@ -86,10 +84,26 @@ class DatasetVerifier:
         return {name: {str(c): holds for c, holds in said.items()} for name, said in polls.items()}
 
 
-def make_transcript_key(transcript: Transcript) -> str:
-    """Return the key of a row's finding, from everything that its record contains."""
+def count_repeats(transcripts: Sequence[Transcript]) -> list[int]:
+    """For each transcript how many ask the same of the same tools, where an earlier one does; else
+    0.
+    """
+    asked = [transcript.trajectory.key for transcript in transcripts]
+    counts = Counter(asked)
+    first = {key: at for at, key in reversed([*enumerate(asked)])}
+    return [counts[key] if first[key] < at else 0 for at, key in enumerate(asked)]
+
+
+def make_transcript_key(transcript: Transcript, times: int = 0) -> str:
+    """Return the key of a row's finding, from everything that its record contains, and from how
+    often it was asked before (:func:`count_repeats`): a journal serves many data sets.
+    """
     return make_row_key(
-        transcript.trajectory, sorted(transcript.context), sorted(transcript.cut), transcript.format
+        transcript.trajectory,
+        sorted(transcript.context),
+        sorted(transcript.cut),
+        transcript.format,
+        *([times] if times else []),
     )
 
 
