@@ -187,7 +187,7 @@ def test_a_line_is_text_or_an_object_and_what_nobody_offers_costs_no_other_row(
         done = callwright("--requests", "asked.txt", *common, "--out", out, folder=tmp_path)
         (tmp_path / "marked.jsonl").write_text("\ufeff" + json.dumps(rows[0]), encoding="utf-8")
         marked = callwright("--requests", "marked.jsonl", *common, "--json", folder=tmp_path)
-        (tmp_path / "all.jsonl").write_text(json.dumps(rows[1]))
+        (tmp_path / "all.jsonl").write_text(json.dumps({**rows[1], "tools": "horoscope"}))
         lost = callwright("--requests", "all.jsonl", *common, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "tools not offered" in done.stdout

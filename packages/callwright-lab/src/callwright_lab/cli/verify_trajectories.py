@@ -390,8 +390,10 @@ def _build_request_rows(
     rows, all_lost = [], True
     for number, one in enumerate(asked, 1):
         id, key = str(one.get("id") or f"{name}-{number}"), make_row_key(one, digests)
-        if isinstance(one.get("tools"), list):
-            one = {**one, "tools": [_get_tool_name(told) for told in one["tools"]]}
+        named = one.get("tools")
+        if named is not None:
+            listed = named if isinstance(named, list) else [named]
+            one = {**one, "tools": [_get_tool_name(told) for told in listed]}
         lost = [told for told in one.get("tools") or () if told not in digests]
         all_lost = all_lost and bool(lost)
         why = f"no source offers {', '.join(lost)}" if lost else ""
