@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from callwright.jsontext import JsonError, parse_complete
 from callwright.nouns.protocols import ChatRequest
@@ -152,7 +153,9 @@ def _explain_mismatch(function: JsonObject, tool: Tool) -> str:
         "",
     ):
         return other
-    required = (function.get("parameters") or {}).get("required", list(tool.required))
+    parameters, required = function.get("parameters"), list[Any](tool.required)
+    if isinstance(parameters, dict):
+        required = parameters.get("required", required)
     if not isinstance(required, list) or sorted(map(str, required)) != sorted(tool.required):
         return "it changes which parameters are required"
     return ""
