@@ -88,6 +88,17 @@ def test_records_that_cannot_be_read_are_left_out_with_a_reason(tmp_path: Path) 
     assert "in no known format" in found.left_out[0]
 
 
+def test_a_last_line_that_was_not_written_to_its_end_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{json.dumps(ROW)}\n{{"messages": [', encoding="utf-8")
+    found = read_files(path)
+    assert [place for place, _ in found.transcripts] == [(0, 0)]
+    assert found.left_out == ("a.jsonl, record 2: a record is an object, not '{\"messages\": ['",)
+    path.write_text('{"messages": [', encoding="utf-8")
+    with pytest.raises(ConfigError, match="line 1 is not JSON"):
+        read_files(path)
+
+
 def test_a_file_without_one_readable_record_is_refused(tmp_path: Path) -> None:
     write_records(tmp_path / "a.json", "list", [("", {"hello": 1})])
     with pytest.raises(ConfigError, match="in no known format"):

@@ -92,7 +92,8 @@ def read_record(
     none does.
     """
     if not isinstance(row, dict):
-        raise ConfigError(f"a record is an object, not {type(row).__name__}")
+        said = repr(row[:40]) if isinstance(row, str) else type(row).__name__
+        raise ConfigError(f"a record is an object, not {said}")
     if format and format not in formats:
         raise ConfigError(f"there is no format {format!r}", hint=f"formats: {', '.join(formats)}")
     chosen = (
@@ -195,13 +196,15 @@ def _list_record_files(path: Path) -> list[Path]:
 
 
 def _iter_json_lines(path: Path, text: str, whole: JsonError) -> Iterator[tuple[str, Json]]:
-    for number, line in enumerate(
-        text.split("\n"), 1
-    ):  # as JSON lines end: others may stand in a text
+    lines = text.split("\n")  # as JSON lines end: others may stand in a text
+    for number, line in enumerate(lines, 1):
         if line.strip():
             try:
                 yield "", parse(line)
             except JsonError as error:
+                if 1 < number == len(lines):  # of a process that was ended in it: no record
+                    yield "", line
+                    return
                 why = error.reason if number > 1 else whole.reason
                 raise ConfigError(f"{path}, line {number} is not JSON: {why}") from None
 
