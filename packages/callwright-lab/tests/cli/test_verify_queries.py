@@ -70,6 +70,14 @@ def test_judges_are_asked_about_the_rest_and_their_agreement_is_told(tmp_path: P
     assert "judges: pairwise agreement 0.00" in done.stderr
 
 
+def test_requests_without_any_tool_are_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "asked.txt").write_text("What is the weather in Oslo?")
+    done = callwright("verify", "queries", tmp_path / "asked.txt", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no tool is offered for a request of" in done.stderr
+    assert "--tools SOURCE" in done.stderr
+
+
 def test_a_day_that_is_none_is_refused(tmp_path: Path) -> None:
     rows, tools = written(tmp_path)
     done = callwright(

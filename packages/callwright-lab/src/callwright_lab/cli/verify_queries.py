@@ -97,6 +97,7 @@ async def _verify_requests(
 
     from callwright.cli.opened import open_sources
     from callwright.models import open_model
+    from callwright.nouns.errors import ConfigError
     from callwright_lab.cli.verify_options import run_verify_sweep
     from callwright_lab.verify.committee import name_judges
     from callwright_lab.verify.mock_tools import find_dead_tools
@@ -106,6 +107,11 @@ async def _verify_requests(
     async with AsyncExitStack() as stack:
         catalog = await stack.enter_async_context(open_sources(settings.sources()))
         asked = read_requests(path, catalog.tools)[:limit]
+        if not any(one.tools or one.unknown for one in asked):
+            raise ConfigError(
+                f"no tool is offered for a request of {path}",
+                hint='--tools SOURCE; or rows with a member "tools"',
+            )
         models = [open_model(spec) for spec in judges]
         for one in models:
             stack.push_async_callback(one.aclose)
