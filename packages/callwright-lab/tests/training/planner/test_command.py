@@ -43,6 +43,27 @@ def test_rows_of_files_are_parted_by_their_gold_tools(
     assert sum(len(some) for some in planner_data.read_rows(out / "data.jsonl").values()) == 60
 
 
+def test_rows_of_two_files_keep_apart_and_what_was_solved_of_others_is_forgotten(
+    rows: Path, tmp_path: Path
+) -> None:
+    out, again = tmp_path / "out", rows.with_name("again.jsonl")
+    again.write_bytes(rows.read_bytes())
+    out.mkdir()
+    append_solved(out / "curated.jsonl", Solved("task-1", 0.5, 0.0, 2))
+    assert main(["--sources", f"{rows},{again}", "--stages", "data", "--out", str(out)]) == 0
+    ids = [e.id for some in planner_data.read_rows(out / "data.jsonl").values() for e in some]
+    assert len(set(ids)) == len(ids) == 120
+    assert not (out / "curated.jsonl").exists()
+
+
+def test_rows_without_a_licence_are_private(tmp_path: Path) -> None:
+    command = ["--sources", "complextool_plan", "--stages", "data", "--out", str(tmp_path)]
+    with pytest.raises(ConfigError, match="must not be passed on"):
+        main(command)
+    with pytest.raises(ConfigError, match="complextool_plan"):  # allowed, and not there
+        main([*command, "--private", "--data", str(tmp_path)])
+
+
 def test_rows_are_made_from_a_catalogue_and_every_dropped_draft_has_its_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,7 +35,7 @@ from callwright.tools.catalog import open_catalog
 from callwright.tools.trust import TrustStore
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.files import example_from_row
-from callwright_lab.datasets.sources import load_examples
+from callwright_lab.datasets.sources import list_sources, load_examples
 from callwright_lab.training.planner import data as planner_data
 from callwright_lab.training.planner.curation import (
     Solved,
@@ -52,6 +52,7 @@ from callwright_lab.training.planner.settings import PRESETS, Settings
 from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
+from callwright_lab.training.release import require_sources
 from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
@@ -96,7 +97,9 @@ def _build_data(args: argparse.Namespace) -> None:
             ),
         )
     if args.sources:
-        loaded = (load_examples(name, args.data) for name in args.sources.split(","))
+        names = args.sources.split(",")
+        require_sources([name for name in names if name in list_sources()], args.private)
+        loaded = (load_examples(name, args.data) for name in names)
         rows = planner_data.split_parts(
             e for some in loaded for e in planner_data.mix_distractors(some, args.distractors)
         )
@@ -104,6 +107,8 @@ def _build_data(args: argparse.Namespace) -> None:
     else:
         rows, text = asyncio.run(_generate_rows(args))
     (args.out / "data.md").write_text(text + "\n", encoding="utf-8")
+    # what was solved of rows before says nothing of these, which may have their ids
+    (args.out / "curated.jsonl").unlink(missing_ok=True)
     planner_data.write_rows(args.out / "data.jsonl", rows)  # last: by it the stage is finished
     sys.stdout.write(text + "\n")
 
@@ -360,6 +365,13 @@ def _build_parser() -> argparse.ArgumentParser:
         help="tasks that are made at once (default: %(default)s)",
     )
     p.add_argument("--sources", help="instead of --tools: data sets or files of plans, by comma")
+    p.add_argument(
+        "--private",
+        action="store_true",
+        help=(
+            "allow sources whose licence forbids passing weights on; such weights are never shipped"
+        ),
+    )
     p.add_argument(
         "--distractors",
         type=int,

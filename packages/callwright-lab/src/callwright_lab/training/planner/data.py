@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,6 +21,7 @@ from callwright.storage import lines
 from callwright_lab.datasets.examples import PlanExample, add_distractors, collect_tools
 from callwright_lab.datasets.files import example_from_row, gold_plan, to_row
 from callwright_lab.datasets.splits import get_fold
+from callwright_lab.transcripts import number_names
 
 PARTS = ("test", "sft", "rl")
 Parted = Mapping[str, Sequence[PlanExample]]
@@ -27,10 +29,14 @@ Chat = list[dict[str, str]]
 
 
 def split_parts(examples: Iterable[PlanExample]) -> dict[str, list[PlanExample]]:
-    """Examples of data sets by part, so that no set of gold tools is in two."""
+    """Examples of data sets by part, so that no set of gold tools is in two, each with an id of its
+    own: files of two runs may name their rows alike.
+    """
     found: dict[str, list[PlanExample]] = {part: [] for part in PARTS}
-    for example in examples:
-        found[{0: "test", 1: "rl"}.get(get_fold(example), "sft")].append(example)
+    listed = list(examples)
+    for name, example in zip(number_names(e.id for e in listed), listed, strict=True):
+        part = {0: "test", 1: "rl"}.get(get_fold(example), "sft")
+        found[part].append(replace(example, id=name))
     return found
 
 
