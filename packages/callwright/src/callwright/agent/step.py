@@ -129,8 +129,8 @@ class Write(NamedTuple):
 
 class Dispatch(NamedTuple):
     """Lets slots go: they are recorded for ``actor``, then they are on their way.
-    ``noted["steps"]`` are these slots, all else is for the policy itself. Only inside
-    :class:`RunBeside`.
+    ``noted["steps"]`` are these slots, ``noted["reply"]`` is the number of the reply that wrote
+    them, all else is for the policy itself. Only inside :class:`RunBeside`.
     """
 
     actor: str

@@ -52,6 +52,22 @@ def test_json_in_a_text_and_a_list_of_one_are_looked_into() -> None:
     assert made("${a.id}", '{"id": 7}') == 7
     assert made("${a.id}", [{"id": 7}]) == 7
     assert made("${a.id}", {"result": {"id": 7}}) == 7
+    assert made("${a[*].id}", '[{"id": 7}]') == [7]
+
+
+@pytest.mark.parametrize("text", ["Oslo", "01234", "12345"])
+def test_a_plain_text_is_what_its_call_returned_under_whatever_name(text: str) -> None:
+    """It was taken for nothing, null or a number."""
+    assert made("${a.result}", text) == made("${a[*]}", text) == text
+    assert "does not say which value is meant" in made("${a.city}", text)[0]
+
+
+def test_a_result_that_holds_the_text_of_a_reference_stays_as_it_is() -> None:
+    tool = Tool("t")
+    found = resolve_references(
+        {"x": "${a.v} and ${b.v}"}, {"a": [{"v": "see ${b.v}"}], "b": [{"v": 7}]}, tool
+    )
+    assert found.arguments == {"x": "see ${b.v} and 7"}
 
 
 def test_a_whole_record_for_one_value_gives_the_field_of_that_name() -> None:

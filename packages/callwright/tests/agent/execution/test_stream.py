@@ -247,3 +247,36 @@ def test_what_a_run_keeps_does_not_depend_on_which_call_was_faster(plan: Plan, s
         )
 
     assert run(1) == run(2)
+
+
+async def test_two_steps_that_each_made_a_call_of_the_other_do_not_wait_for_each_other() -> None:
+    """Each waited for the other's end, and the run had none."""
+    hold = asyncio.Event()
+
+    async def repair(_: Any) -> Any:
+        await hold.wait()
+        return {"x": "2"}
+
+    look = FakeTool("look", {"x": {**TEXT, "maxLength": 1}}, output={"v": 1}, effects=READ)
+    made = executor(look, query="1 2 two", model=ScriptedModel(repair))
+
+    async def late(slot: Slot, *_: Any) -> Bound:
+        if slot.id == "a":  # its second call is repaired while the other step makes the same
+            return Bound(tuple(ToolCall("", "look", {"x": x}) for x in ("1", "two")))
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_later(0.01, hold.set)
+        return Bound(tuple(ToolCall("", "look", {"x": x}) for x in ("2", "1")))
+
+    async with asyncio.timeout(5):
+        stream = await streamed(made, Slot("a", "look"), Slot("b", "look"), late=late)
+    assert sorted(c["x"] for c in look.calls) == ["1", "2"]
+    assert [len(step.good) for step in stream.steps.values()] == [2, 2]
+
+
+async def test_a_reference_to_a_step_that_returned_nothing_is_not_sent_as_it_is_written() -> None:
+    note = looks("note")
+    made = executor(note, query="a")
+    async with made.stream(done=["gone"]) as stream:
+        stream.add(slot("note", "gone", x="Dear ${gone.name}"))
+    assert note.calls == []
+    assert "gone returned nothing" in made.skips[-1].reason

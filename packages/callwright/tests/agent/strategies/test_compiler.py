@@ -159,6 +159,16 @@ async def test_an_unsound_plan_is_sent_back_and_what_was_sound_of_it_is_not_call
     assert done.cost.model_calls == 4
 
 
+async def test_a_write_that_the_next_reply_spells_in_another_way_is_made_once() -> None:
+    """It was taken for an equal write beside it, and made twice."""
+    about = {"text": TEXT, "tone": {**TEXT, "default": "plain"}}
+    note = FakeTool("note", about, required=["text"], output={"noted": True}, effects=WRITE)
+    broken = '1. note(text="Oslo")\n2. sunset(text=$1.noted)\n3. join()\n'
+    model = says("Finish", plans=(broken, '1. note(text="Oslo", tone="plain")\n2. join()\n'))
+    await run(model, [note])
+    assert note.calls == [{"text": "Oslo"}]
+
+
 async def test_it_is_sent_back_twice_then_its_sound_part_is_taken_and_what_rests_on_the_rest_is_filled_late() -> (
     None
 ):

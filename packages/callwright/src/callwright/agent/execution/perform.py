@@ -156,7 +156,7 @@ def _dispatch_slots(action: Dispatch, job: Job, stream: Stream) -> Dispatched:
 
 
 def _let_go(noted: Mapping[str, Any], stream: Stream) -> Dispatched:
-    stream.add(*Plan.from_slots(noted["steps"]).slots)
+    stream.add(*Plan.from_slots(noted["steps"]).slots, reply=noted.get("reply", 0))
     return Dispatched(noted)
 
 

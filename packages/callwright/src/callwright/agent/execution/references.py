@@ -10,7 +10,9 @@ are seen.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,13 +90,15 @@ class _Resolution:
             made = self._value(found[0], key, part)
             self.taken += [] if made is _ABSENT else iter_scalars(made)
             return text if made is _ABSENT else made
-        for ref in found:
-            made = self._value(ref, "", {})
-            if made is not _ABSENT:
-                text = text.replace(
-                    ref.text, made if isinstance(made, str) else to_canonical_json(made)
-                )
-        return text
+        made = {ref.text: self._value(ref, "", {}) for ref in found}
+        said = {
+            name: value if isinstance(value, str) else to_canonical_json(value)
+            for name, value in made.items()
+            if value is not _ABSENT
+        }
+        # all at once: what one reference stands for may hold the text of another
+        names = "|".join(map(re.escape, said))
+        return re.sub(names, lambda name: said[name[0]], text) if said else text
 
     def _value(self, ref: Ref, key: str, part: Mapping[str, Any]) -> Json:
         contents = self.given.get(ref.slot, ())
@@ -125,10 +129,9 @@ def _get_at_path(value: Json, path: Sequence[str | int]) -> Json:
         return value
     step, rest = path[0], path[1:]
     if isinstance(value, str):
-        try:
-            value = parse(value)  # JSON as a text, as many servers return it
-        except JsonError:
-            value = None
+        with suppress(JsonError):
+            parsed = parse(value)  # JSON as a text, as many servers return it
+            value = parsed if isinstance(parsed, dict | list) else value
     if step == "*":
         if not isinstance(value, list):
             return _get_at_path(value, rest)

@@ -50,10 +50,13 @@ class Late(Protocol):
 
 @dataclass(slots=True)
 class Step:
-    """One slot on its way, and what came of it."""
+    """One slot on its way, and what came of it. ``reply``: which one wrote it, where a plan was
+    asked for again while its steps were on their way.
+    """
 
     slot: Slot
     number: int
+    reply: int = 0
     upstream: int = 0  # the steps before it, one bit each
     runners: list[CallRunner] = field(default_factory=list)
     taken: Sequence[Json] = ()  # values that references put into its arguments
@@ -66,7 +69,6 @@ class Step:
     stands_in: tuple[Failed, ToolResult] | None = None
     declined: bool = False  # the model saw no use for it
     limit: str = ""
-    finished: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def id(self) -> str:
@@ -88,8 +90,8 @@ class Step:
 
 class _Beside(Container[str]):
     """The calls that an equal write may stand beside: those of its own reply, ``own``, and where that
-    is one call alone, those of other steps that are. A reply that holds the calls of several steps,
-    as each of these replies may, has each of them made once.
+    is one call alone, those of other steps that are, ``of`` the same plan. A reply that holds the
+    calls of several steps, as each of these replies may, has each of them made once.
     """
 
     def __init__(self, own: Collection[str], of: Mapping[str, Collection[str]]) -> None:
@@ -127,8 +129,10 @@ class Stream:
         self._known = known
         self._numbered = numbered
         self._order: list[Step] = []
-        self._owners: dict[str, Step] = {}
-        self._replies: dict[str, set[str]] = {}  # the calls that were written with a call
+        # the calls that have ended, or will, each with its step
+        self._owners: dict[str, tuple[Step, asyncio.Event]] = {}
+        # reply -> call -> the calls that were written with it
+        self._replies: dict[int, dict[str, set[str]]] = {}
         self._given: dict[str, list[Json]] = {}
         for result in before:
             if result.ok and result.slot:
@@ -136,13 +140,15 @@ class Stream:
 
     def begin(self, group: asyncio.TaskGroup, done: Iterable[str]) -> None:
         self.schedule = Schedule(group, self._work, done)
+        for id_ in self.schedule.done:  # also of one that returned nothing: a reference names it
+            self._given.setdefault(id_, [])
 
-    def add(self, *slots: Slot) -> None:
+    def add(self, *slots: Slot, reply: int = 0) -> None:
         """More steps. What a step waits for has been added before, comes with it, or had finished
         before.
         """
         for slot in slots:
-            self.steps[slot.id] = step = Step(slot, self._numbered + len(self.steps) + 1)
+            self.steps[slot.id] = step = Step(slot, self._numbered + len(self.steps) + 1, reply)
             self._order.append(step)
         for slot in slots:
             self.schedule.add(slot)
@@ -177,7 +183,6 @@ class Stream:
             step.limit = reached.limit
             step.left_out(f"the run's limit of {reached.limit} was reached")
         self._given[slot.id] = [result.content for result in step.count()]
-        step.finished.set()
         if any(self._tools[result.tool].effects.may_write for result in step.results):
             self._shared.ledger.commit()  # what was written is known to have been, whatever ends the process now
         return bool(step.good) or step.declined
@@ -246,10 +251,11 @@ class Stream:
             return
         sources = self._sources(step)
         runners, together = [], set[str]()
+        replies = self._replies.setdefault(step.reply, {})
         for call in calls:
             numbered = ToolCall(self._next_id(step), call.tool, call.arguments, call.slot)
             together.add(numbered.id)
-            self._replies[numbered.id] = together
+            replies[numbered.id] = together
             task = CallTask(
                 numbered.id,
                 call.tool,
@@ -258,7 +264,7 @@ class Stream:
                 own=sources,
                 is_planned=planned,
                 stated=said or {},
-                beside=_Beside(together, self._replies),
+                beside=_Beside(together, replies),
             )
             runner = CallRunner(task, self._shared, self._gate)
             step.runners.append(runner)
@@ -278,24 +284,23 @@ class Stream:
     async def _go(self, runner: CallRunner, call: ToolCall, may_defer: bool) -> None:
         async with self._places:
             await runner.run(call, may_defer)
+        self._owners[call.id][1].set()
 
     def _next_id(self, step: Step) -> str:
         id_ = f"r{step.number + FAR * len(step.runners)}"
-        self._owners[id_] = step
+        self._owners[id_] = step, asyncio.Event()
         return id_
 
     async def _of_other(self, step: Step, same: str) -> list[ToolResult]:
-        """Return the results of the same call that was made before, or is being made."""
-        owner = self._owners.get(same)
-        if owner is not None and owner is not step:
-            await owner.finished.wait()
-        if owner is None:
-            known = self._before
-        elif owner is step:
-            known = []
-        else:
-            known = owner.results
-        return [result for result in known if result.id == same]
+        """Return the results of the same call that was made before, or is being made. That call is
+        waited for, and not its step: two steps may each have made a call of the other.
+        """
+        if same not in self._owners:
+            return [result for result in self._before if result.id == same]
+        owner, ended = self._owners[same]
+        await ended.wait()
+        made = (one.outcome.result for one in owner.runners if one.id == same and owner is not step)
+        return [result for result in made if result is not None]
 
     async def _rescue(self, step: Step) -> None:
         """A step whose calls all failed: the call of a tool that gives the same, where none needs
