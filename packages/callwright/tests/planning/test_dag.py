@@ -187,3 +187,12 @@ def test_a_step_that_refers_to_itself_does_not_mean_an_earlier_one_of_its_name()
     again = Plan((Slot("find", "find", frozenset({"find"}), arguments={"x": "${find.k}"}),))
     (slot,) = keep_sound_part(again, {"find"}, {"find"}).slots
     assert (slot.after, slot.arguments) == (frozenset(), None)
+
+
+def test_a_step_behind_a_cycle_is_none_of_it_and_still_waits() -> None:
+    """It was named among those that wait for each other, and lost what it waited for."""
+    last = Slot("c", "count", frozenset("a"), arguments={"x": "${a.v}"})
+    first, second = Slot("a", "find", frozenset("b")), Slot("b", "find", frozenset("a"))
+    plan = Plan((last, first, second))
+    assert [p.slots for p in plan.problems()] == [("a", "b")]
+    assert keep_sound_part(plan, {"find", "count"}).slots[0] == last

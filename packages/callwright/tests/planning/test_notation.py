@@ -153,6 +153,21 @@ def test_a_step_that_was_cut_off_is_left_out() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"steps": [{"tool": "list_notes"}, {"tool": "find_place", "arguments": {"city": "Oslo"}}]',
+        '1. list_notes()\n2. find_place(city="Oslo"\n',
+    ],
+)
+def test_a_file_that_breaks_off_is_no_plan(text: str) -> None:
+    """A bracket that was lost while it was edited left out a step, without a word."""
+    with pytest.raises(PlanError, match="breaks off"):
+        read_plan(text, TOOLS, is_whole=True)
+    closed = text + ("}" if text.startswith("{") else ")")
+    assert len(read_plan(closed, TOOLS, is_whole=True).slots) == 2
+
+
 def test_no_arguments_for_a_tool_that_needs_some_are_left_open() -> None:
     plan = read_plan(
         '{"steps": [{"tool": "find_place", "arguments": {}}, {"tool": "list_notes"}]}', TOOLS

@@ -184,7 +184,7 @@ class Plan:
                     )
         found += self._unfounded(known)
         depth = self._depths(known)
-        stuck = tuple(s.id for s in self.slots if s.id not in depth)
+        stuck = tuple(s.id for s in self.slots if s.id not in depth and s.id in self.behind([s.id]))
         if stuck:
             found.append(
                 Problem("cycle", stuck, "these slots wait for each other: " + ", ".join(stuck))

@@ -63,17 +63,22 @@ class Written:
     reason: str = ""
 
 
-def read_plan(text: str, tools: Sequence[Tool]) -> Plan:
+def read_plan(text: str, tools: Sequence[Tool], *, is_whole: bool = False) -> Plan:
     """The plan that a text holds, in whichever form. Raises PlanError where it holds none.
 
-    A step that was cut off is left out. ``tools`` are those that were offered, in the order in
-    which they were.
+    A step that was cut off is left out; where the text ``is_whole`` it is an error. ``tools`` are
+    those that were offered, in the order in which they were.
     """
     try:
         found = parse_lenient(text)
     except JsonError:
         found = None
-    if found is not None and (plan := _of_value(found.value, tools, found.truncated)) is not None:
+    plan = None if found is None else _of_value(found.value, tools, found.truncated)
+    calls = () if plan is not None else _CALL.finditer(text)
+    is_cut = plan is not None and found is not None and found.truncated
+    if is_whole and (is_cut or any(not _find_call_end(text, one.end() - 1) for one in calls)):
+        raise PlanError("the plan breaks off: a bracket or a quotation mark is open", hint=_FORMS)
+    if plan is not None:
         return plan
     numbered = numbered_steps(text, tools)
     if numbered or _NO_STEP.match(text):

@@ -168,7 +168,7 @@ class Given(DAG):
         if self._given is None and recorded is None and not job.ledger.ahead(""):
             raise ConfigError("there is no plan to carry out", hint="callwright run … --plan FILE")
         plan = (
-            read_plan(self._given, job.tools)
+            read_plan(self._given, job.tools, is_whole=True)
             if isinstance(self._given, str)
             else self._given or recorded or Plan()
         )
