@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from callwright import Orchestrator
 from callwright.nouns.errors import ModelError, PlanError
 from callwright.nouns.protocols import Capabilities
 from callwright.nouns.types import Tool
 from callwright.planning import open_planner
 from callwright.planning.trained import TrainedPlanner
-from callwright.testing import ScriptedModel
+from callwright.testing import FakeTool, ScriptedModel, fake_source
 
 TOOLS = [Tool("find"), Tool("look"), Tool("pay")]
 
@@ -111,3 +112,17 @@ def test_a_models_address_is_a_planner(spec: str, name: str) -> None:
     assert isinstance(one, TrainedPlanner)
     assert name in one.name
     one.close()
+
+
+def test_a_run_names_its_planner_so_that_a_resume_opens_the_same() -> None:
+    """It named the model of it alone, which no resume could open."""
+    spec = "dag:http://127.0.0.1:9/v1#small"
+    planner = open_planner(spec)
+    assert isinstance(planner, TrainedPlanner)
+    try:
+        setup = Orchestrator(
+            [fake_source(FakeTool("find", {}))], model=ScriptedModel([]), planner=planner
+        )
+        assert (planner.name, setup._specification()["planner"]) == ("dag:small", spec)
+    finally:
+        planner.close()

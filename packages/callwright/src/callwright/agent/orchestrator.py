@@ -426,7 +426,7 @@ class Orchestrator:
         resume.
         """
         spec = self._model_spec
-        planner = self._planner.name if self._planner else None
+        planner = getattr(self._planner, "spec", "") or (self._planner and self._planner.name)
         return build_specification(
             tools=list(self._sources),
             model=str(spec) if isinstance(spec, ModelSpec) else spec,
