@@ -111,7 +111,7 @@ def test_ctrl_c_while_a_tool_is_called_ends_with_one_line_and_the_run_goes_on(ho
     with endpoint([CALLS, ANSWER]) as url:
         code, said = interrupted(arguments(home, url), (home / "called").exists)
         assert code == 130
-        assert len(re.findall(r"stopped; callwright resume \S+ goes on", said)) == 1
+        assert len(re.findall(r"stopped; callwright resume \S+ --journal \S+ goes on", said)) == 1
         assert "Traceback" not in said
         assert "There are 4 pieces of the hammer." in resumed(home, said, url)
 
@@ -122,7 +122,7 @@ def test_ctrl_c_while_the_model_replies_ends_with_one_line_and_the_run_goes_on(h
     with silent(asked) as url:
         code, said = interrupted(arguments(home, url), asked.is_set)
     assert code == 130
-    assert len(re.findall(r"stopped; callwright resume \S+ goes on", said)) == 1
+    assert len(re.findall(r"stopped; callwright resume \S+ --journal \S+ goes on", said)) == 1
     assert "Traceback" not in said
     with endpoint([CALLS, ANSWER]) as url:
         assert "There are 4 pieces of the hammer." in resumed(home, said, url)
@@ -140,7 +140,7 @@ def test_a_missing_key_is_said_with_the_variable_that_holds_it(home: Path) -> No
     with silent(threading.Event(), 401) as url:
         done = callwright(*arguments(home, url))
     assert "set CALLWRIGHT_API_KEY" in only_message(done)
-    assert re.search(r"callwright resume \S+ goes on with this run", done.stderr)
+    assert re.search(r"callwright resume \S+ --journal \S+ goes on with this run", done.stderr)
 
 
 @pytest.mark.parametrize(

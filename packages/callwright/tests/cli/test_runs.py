@@ -132,12 +132,13 @@ def test_ctrl_c_in_a_write_names_it_in_doubt_and_what_it_says_to_do_lets_the_run
         [run] = listed(home)
         assert (run["status"], run["in_doubt"]) == ("in doubt", ["r1: book {'guest': 'Ann'}"])
         id_ = str(run["run"])
+        place = f"--journal {home / 'runs'}"
         said = [line.strip() for line in stopped.stderr.split("stopped; ")[1].splitlines()]
         assert said == [
             "in doubt: r1: book {'guest': 'Ann'}: it was under way and may have taken effect",
             "find out what happened, then say so, and the run goes on:",
-            f"callwright resolve {id_} r1 --result JSON | --not-done | --failed WHY",
-            f"callwright resume {id_}",
+            f"callwright resolve {id_} r1 {place} --result JSON | --not-done | --failed WHY",
+            f"callwright resume {id_} {place}",
         ]
         kept = ("--journal", home / "runs")
         assert "may have taken effect" in callwright("resume", id_, *kept).stderr, (
@@ -207,7 +208,8 @@ def test_ctrl_c_in_what_only_reads_says_how_the_run_goes_on_and_it_does(home: Pa
         [run] = listed(home)
         assert run["status"] == "interrupted"
         assert stopped.stderr.endswith(
-            f"stopped; callwright resume {run['run']} goes on with this run\n"
+            f"stopped; callwright resume {run['run']} --journal {home / 'runs'} goes on with this"
+            " run\n"
         )
         done = callwright("resume", str(run["run"]), "--journal", home / "runs")
     assert done.stdout == "The booking is B7.\n", done.stderr
@@ -342,3 +344,27 @@ def test_a_run_that_somebody_sent_is_resumed_as_it_was_when_it_is_confirmed(home
     assert (home / "ran").exists()
     assert callwright("trust", "--remove", path).returncode == 0
     assert callwright("resume", path).returncode == 1
+
+
+def test_a_resume_writes_where_it_is_called_and_says_where_its_run_was_started(home: Path) -> None:
+    """The page went into the folder of the run's start, and without that folder came a traceback."""
+    started, here = home / "started", home / "here"
+    started.mkdir()
+    here.mkdir()
+    (home / "passed").touch()
+    kept = ("--journal", home / "runs")
+    with endpoint([CALLS, ANSWER]) as url:
+        done = callwright(
+            "run", "Book a room for Ann.", "--tools", "../tools.py", "--model", f"{url}#m",
+            "--mode", "schema", *kept, folder=started,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        id_ = next((home / "runs").glob("*.run")).stem
+        again = callwright("resume", id_, *kept, "--html", "run.html", folder=here)
+        assert again.returncode == 0, again.stderr
+        assert ((here / "run.html").is_file(), (started / "run.html").exists()) == (True, False)
+        started.rmdir()
+        gone = callwright("resume", id_, *kept, folder=here)
+    assert (gone.returncode, "Traceback" in gone.stderr) == (1, False)
+    assert f"the folder {started}, where the run was started, cannot be entered" in gone.stderr
+    assert "--tools SOURCE" in gone.stderr

@@ -232,9 +232,8 @@ def report_resume_hint(live: Live, journal: bool | Path) -> Iterator[None]:
     try:
         yield
     except CallwrightError as error:
-        if (
-            goes_on := _build_resume_hint(live.run, journal)
-        ) and live.run not in error.hint:  # which says what has to be done
+        is_told = live.run in error.hint and not render_place(journal)  # then all is said
+        if (goes_on := _build_resume_hint(live.run, journal)) and not is_told:
             error.add_note(goes_on)
         raise
     except KeyboardInterrupt:
@@ -257,9 +256,9 @@ def _build_resume_hint(run: str, journal: bool | Path) -> str:
         return ""
     if not any(event.kind == "run.start" for event in events):
         return ""
-    doubts = Ledger(events).doubts
+    doubts, place = Ledger(events).doubts, render_place(journal)
     if not doubts:
-        return f"callwright resume {run} goes on with this run"
+        return f"callwright resume {run}{place} goes on with this run"
     return "\n  ".join(
         [
             *(
@@ -268,12 +267,17 @@ def _build_resume_hint(run: str, journal: bool | Path) -> str:
             ),
             "find out what happened, then say so, and the run goes on:",
             *(
-                f"callwright resolve {run} {one['id']} --result JSON | --not-done | --failed WHY"
+                f"callwright resolve {run} {one['id']}{place} --result JSON | --not-done | --failed WHY"
                 for one in doubts
             ),
-            f"callwright resume {run}",
+            f"callwright resume {run}{place}",
         ]
     )
+
+
+def render_place(journal: bool | Path) -> str:
+    """The option that names the folder of a run, where it is not the usual one."""
+    return f" --journal {shlex.quote(str(journal))}" if isinstance(journal, Path) else ""
 
 
 def describe_doubts(doubts: Iterable[Answer]) -> tuple[str, ...]:

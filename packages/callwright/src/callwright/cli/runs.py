@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from callwright.cli.run import (
     fetch_model,
     make_simulator,
     print_run,
+    render_place,
     report_resume_hint,
 )
 from callwright.cli.settings.options import EVERY_SOURCE, PageOptions
@@ -189,16 +189,21 @@ def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
         raise ConfigError(
             f"the run {path.stem} did not come from the command line", hint="name its --tools"
         )
-    if (
-        setup["cwd"] and not tools
-    ):  # sources are named as they were, relative to where the run was started
-        os.chdir(setup["cwd"])
     asked = model or setup["model"]
     fetch_model(asked)
+    is_usual = path.parent == runs_dir().absolute()
     with ExitStack() as stack:
         live = Live()
-        stack.enter_context(report_resume_hint(live, path.parent))
+        stack.enter_context(report_resume_hint(live, is_usual or path.parent))
         stack.enter_context(live)
+        evidence = stack.enter_context(open_evidence(how.evidence))
+        if setup["cwd"] and not tools:  # sources are named as they were, seen from there
+            try:
+                stack.enter_context(chdir(setup["cwd"]))
+            except OSError as error:
+                said = f"the folder {setup['cwd']}, where the run was started, cannot be entered"
+                hint = "make it again, or name the tools: --tools SOURCE"
+                raise ConfigError(f"{said}: {error.strerror}", hint=hint) from None
         orchestrator = Orchestrator(
             tools or setup["tools"],
             model=None if asked is None else ModelSpec(asked, how.key_variable),
@@ -211,9 +216,7 @@ def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
                 trust=TrustStore(),
                 simulator=make_simulator,
             ),
-            persistence=Persistence(
-                evidence=stack.enter_context(open_evidence(how.evidence)), sinks=[live]
-            ),
+            persistence=Persistence(evidence=evidence, sinks=[live]),
             interaction=Interaction(on_reply=live.on_text),
         )
         done = orchestrator.resume_sync(path, changed=how.changed)
@@ -245,7 +248,8 @@ def resolve_call(
             )
         trace = Trace((journal,))
         trace.add("resolution", id=call, attempt=doubts[call]["attempt"], by="user", **said)
-    print(f"noted; callwright resume {path.stem} goes on", file=sys.stderr)
+    place = render_place(folder or True)
+    print(f"noted; callwright resume {path.stem}{place} goes on", file=sys.stderr)
     return 0
 
 

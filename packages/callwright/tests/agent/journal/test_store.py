@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -19,6 +20,7 @@ import apsw
 import pytest
 
 from callwright import Orchestrator
+from callwright.agent.journal.resume import find_journal
 from callwright.agent.journal.store import (
     Journal,
     is_own,
@@ -169,6 +171,15 @@ def test_a_folder_that_cannot_be_made_offers_no_run_to_resume(tmp_path: Path) ->
         Journal.create(tmp_path / "file" / "runs")
     assert "--no-journal" in caught.value.hint
     assert "resume" not in caught.value.hint
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    """It was told as "[Errno 17] File exists", or as a folder without a run."""
+    (tmp_path / "a.run").touch()
+    for use in (Journal.create, list_journals, partial(find_journal, "7")):
+        with pytest.raises(JournalError, match=r"a\.run is a file, and journals") as caught:
+            use(tmp_path / "a.run")
+        assert "--journal FOLDER" in caught.value.hint
 
 
 def test_the_folder_of_runs_can_be_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -146,6 +146,6 @@ def test_ctrl_c_stops_the_turn_and_at_the_prompt_the_chat(home: Path) -> None:
     said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
     assert code == 130, shown
     assert not steps
-    assert len(re.findall(r"stopped; callwright resume \S+ goes on", said)) == 1
+    assert len(re.findall(r"stopped; callwright resume \S+ --journal \S+ goes on", said)) == 1
     assert "There are 4 hammers.\r\n" in said
     assert "Traceback" not in said

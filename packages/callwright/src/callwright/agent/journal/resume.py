@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from callwright import prompts
 from callwright.agent.journal.ended import ended_life
 from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
-from callwright.agent.journal.store import SUFFIX, runs_dir
+from callwright.agent.journal.store import SUFFIX, find_folder
 from callwright.agent.journal.usable_prompts import digests_of_prompts, usable_prompts
 from callwright.nouns.errors import JournalError
 from callwright.nouns.protocols import NotDone
@@ -245,7 +245,7 @@ def find_journal(
     given = Path(run)
     if given.suffix == SUFFIX:
         return given
-    place = runs_dir() if isinstance(folder, bool) else Path(folder).expanduser()
+    place = find_folder(None if isinstance(folder, bool) else folder)
     name = str(run)
     parts = (str.__eq__,) if is_whole else (str.startswith, str.endswith)
     found = [

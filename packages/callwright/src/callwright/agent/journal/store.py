@@ -80,6 +80,19 @@ def runs_dir() -> Path:
     return state_dir() / "runs"
 
 
+def find_folder(folder: Path | str | None = None) -> Path:
+    """The folder that was named, by default :func:`runs_dir`. Raises JournalError for a file of
+    that name.
+    """
+    place = Path(folder or runs_dir()).expanduser()
+    if os.path.isfile(place):  # which is False where it may not be looked at
+        raise JournalError(
+            f"{place} is a file, and journals are kept in a folder",
+            hint="--journal FOLDER, or CALLWRIGHT_RUNS; callwright resume FILE goes on with one run",
+        )
+    return place
+
+
 class Journal:
     """The journal of one run, held by this process. A :class:`callwright.nouns.trace.Sink`; made by
     :meth:`create` and :meth:`reopen`. ``life`` counts the processes that carried the run. Raises
@@ -108,7 +121,7 @@ class Journal:
         """A new run. ``setup`` is what :meth:`setup` gives back: enough to open tools and model
         again.
         """
-        place = Path(folder or runs_dir()).expanduser()
+        place = find_folder(folder)
         with _convert_write_errors(place, begun=False):
             make_private_folder(place)
             path = place / f"{_make_name()}{SUFFIX}"
@@ -366,8 +379,8 @@ def _resolve_key(path: Path) -> str:
 
 
 def list_journals(folder: Path | str | None = None) -> list[Path]:
-    """The journals in a folder, oldest first."""
-    return sorted(Path(folder or runs_dir()).expanduser().glob(f"*{SUFFIX}"))
+    """The journals in a folder, oldest first. Raises JournalError as :func:`find_folder`."""
+    return sorted(find_folder(folder).glob(f"*{SUFFIX}"))
 
 
 def _create_journal(path: Path, meta: Mapping[str, Json]) -> None:
