@@ -23,12 +23,19 @@ def _kinds(
         ({"city": "Bari"}, "missing_input"),
         ({**GOOD, "seats": "many"}, "wrong_value"),
         ({**GOOD, "seats": 271}, "value_from_nowhere"),
+        ({**GOOD, "seats": "1,271"}, "value_from_nowhere"),
     ],
 )
 def test_what_a_schema_and_the_request_do_not_bear_out(
     arguments: dict[str, object], kind: str
 ) -> None:
     assert kind in _kinds(step("find_flight", arguments, FOUND))
+
+
+def test_an_integer_longer_than_any_quantity_ends_nothing() -> None:
+    assert "value_from_nowhere" not in _kinds(
+        step("find_flight", {**GOOD, "seats": 10**400}, FOUND)
+    )
 
 
 def test_an_identifier_must_come_from_somewhere() -> None:

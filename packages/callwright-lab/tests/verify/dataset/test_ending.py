@@ -51,6 +51,8 @@ def test_an_answer_after_nothing_but_failures_that_says_nothing_of_them() -> Non
         FAILED, answer="I'm sorry, the search failed to find Bari."
     )
     assert "failure_as_success" not in _kinds(FAILED, step("find_flight", GOOD, FOUND, "c2"))
+    for said in ("Leider konnte ich keinen Flug nach Bari finden.", "抱歉，没有找到航班。"):
+        assert "failure_as_success" not in _kinds(FAILED, answer=said)
 
 
 def test_statements_are_checked_only_against_whole_replies() -> None:

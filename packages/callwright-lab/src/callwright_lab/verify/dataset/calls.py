@@ -123,7 +123,10 @@ def _is_telling_value(leaf: object, query: str) -> bool:
         return False
     if isinstance(leaf, str) and not _NUMBER.fullmatch(leaf.strip()):
         return _CONCRETE.fullmatch(leaf.strip()) is not None and not _is_site(leaf, query)
-    number = abs(float(leaf))
+    try:
+        number = abs(float(leaf.replace(",", "") if isinstance(leaf, str) else leaf))
+    except OverflowError:  # an integer longer than any quantity
+        return False
     if number <= 10 or number in _ROUND or 1900 <= number <= 2100 or not math.isfinite(number):
         return False
     said = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from callwright.language.detect import is_foreign
 from callwright_lab.verify.dataset.account import Account, Defect
 
 _FAILED = re.compile(
@@ -67,6 +68,7 @@ def find_unanswered_requests(account: Account) -> Iterator[Defect]:
         and not any(r.ok for r in told)
         and failed is None
         and not asks
+        and not is_foreign(answer)  # which may say so in words that are not known here
     ):
         why = told[-1].failure.message if told[-1].failure else ""
         yield Defect(
