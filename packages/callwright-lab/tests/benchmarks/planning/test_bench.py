@@ -134,3 +134,22 @@ def test_one_table_may_be_asked_for_and_gold_tools_alone_offered(
     )
     with pytest.raises(SystemExit):
         bench.main([*given, "--tables", "songs"])
+
+
+def test_two_files_of_one_name_are_two_sources_and_what_holds_nothing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = [{"name": name, "description": name, "parameters": {}} for name in ("a", "b")]
+    for name, plan, count in (("x/mine", "1->2", 3), ("y/mine", "1->2", 2), ("one", "1", 1)):
+        rows = [{"id": f"{n}", "query": "q", "tools": tools, "plan": plan} for n in range(count)]
+        path = tmp_path / f"{name}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(map(json.dumps, rows)))
+    first, second, one = (str(tmp_path / f"{name}.jsonl") for name in ("x/mine", "y/mine", "one"))
+    given = ["--planners", "all-in-one", "--tables", "layers", "--sources"]
+    assert bench.main([*given, f"{first},{second},{one}"]) == 0
+    shown = capsys.readouterr()
+    assert "| all-in-one | mine | 3 |" in shown.out
+    assert f"| all-in-one | {second} | 2 |" in shown.out
+    assert f"{one}: left out: no plan of it has 2 tools or more" in shown.err
+    assert bench.main([*given, one]) == 1

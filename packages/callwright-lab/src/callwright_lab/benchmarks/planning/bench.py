@@ -14,7 +14,7 @@ import argparse
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -195,8 +195,8 @@ def measure_learned_edges(data: Data) -> list[Row]:
 def gather_examples(
     names: Iterable[str], root: Path | None, distractors: int = 0, least: int = 1
 ) -> Data:
-    """Examples with at least ``least`` gold tools by source; sources that are absent are left out
-    with a note.
+    """Examples with at least ``least`` gold tools by source; sources that are absent, or have none,
+    are left out with a note. Of two files of one name the second is called by its path.
     """
     made: dict[str, list[PlanExample]] = {}
     for name in names:
@@ -205,11 +205,16 @@ def gather_examples(
         except ConfigError as exc:
             sys.stderr.write(f"{name}: left out: {exc}\n")
             continue
+        if not examples:
+            sys.stderr.write(f"{name}: left out: no plan of it has {least} tools or more\n")
+            continue
+        if examples[0].source in made:
+            examples = [replace(e, source=name) for e in examples]
         spare = pool_of(examples)
         found = (
             [add_distractors(e, spare, distractors) for e in examples] if distractors else examples
         )
-        made[found[0].source if found else name] = found
+        made[found[0].source] = found
     return made
 
 
@@ -219,12 +224,14 @@ def sample_examples(examples: Sequence[PlanExample], count: int) -> list[PlanExa
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables."""
+    """Print the tables. 1 where no source could be measured."""
     args = _build_parser().parse_args(arguments)
     planners = args.planners.split(",")
     given = args.sources.split(",") if args.sources else None
+    measured = False
     if "graphs" in args.tables:
         data = gather_examples(given or GRAPHS, args.data, args.distractors)
+        measured = bool(data)
         if args.gold_tools:
             data = {source: keep_gold_tools(examples) for source, examples in data.items()}
         if args.limit:
@@ -237,6 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if "layers" in args.tables:
         data = gather_examples(given or SOURCES, args.data, args.distractors, least=2)
+        measured = measured or bool(data)
         sys.stdout.write(
             render_table(measure_layers(planners, data)) + "\n* trained on this source\n"
         )
@@ -245,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
             rows = measure_learned_edges({s: x for s, x in data.items() if s in LEARNED})
             sys.stdout.write("\n" + render_table(rows) + "\n")
-    return 0
+    return 0 if measured else 1
 
 
 def _parse_tables(text: str) -> list[str]:
