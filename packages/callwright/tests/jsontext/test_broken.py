@@ -61,6 +61,12 @@ def test_strict_json_has_no_problems() -> None:
         ('Here: {"a": ["b" 5]} as asked', {"a": ["b", 5]}),
         ('["one" "two"]', ["one", "two"]),
         ('{"a": 1} {"a": 1}', {"a": 1}),
+        ('{"a": """print("b", 1)\n"""}', {"a": 'print("b", 1)\n'}),
+        ("{'a': '''it's \"b\"'''}", {"a": 'it\'s "b"'}),
+        ('["""a""", ""]', ["a", ""]),
+        ('{"a": 10%}', {"a": "10%"}),
+        ('{"a": 5 €, "b": [5km, -2.5 °C]}', {"a": "5 €", "b": ["5km", "-2.5 °C"]}),
+        ('{"a": $5, b: 1e5}', {"a": "$5", "b": 1e5}),
     ],
 )
 def test_usual_breakages_are_repaired_and_named(text: str, value: Any) -> None:
@@ -168,6 +174,7 @@ def test_bytes_that_are_not_utf8_are_named() -> None:
         ('{"a": 5 000}', None),
         ('{"a": 5 * 3}', None),
         ('{"a": 05}', None),
+        ('{"a": 5%, not here "b": 1}', None),
     ],
 )
 def test_no_repair_loses_a_digit(text: str, value: Any) -> None:

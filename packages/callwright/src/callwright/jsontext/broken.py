@@ -28,15 +28,20 @@ _PYTHON_WORD = re.compile(r"\b(True|False|None)\b|'")
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 # a string that ends where a value may, and the slips outside of strings; linear: nothing is retried
 _TOKEN = re.compile(
+    r'''(?P<triple>"""(?>[^"\\]|\\.|"(?!""\s*+[,}\]]))*+"""'''
+    r"""|'{3}(?>[^'\\]|\\.|'(?!''\s*+[,}\]]))*+'{3})|"""
     r"""(?P<text>"(?>[^"\\]|\\.|"(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:"|\Z))"""
     r"|(?<![\w'])(?P<single>'(?>[^'\\]|\\.|'(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:'|\Z))"
     r"|(?P<comma>,)(?=\s*+[}\]])|(?P<comment>//[^\n]*+|/\*(?>[^*]|\*(?!/))*+\*/)"
+    r"|(?<![\w.$-])(?P<amount>[-+]?\d+(?:\.\d+)?\s?(?:%|[€$£¥°][A-Z]?|[^\W\d_]+)"
+    r"|[€$£¥]\s?\d+(?:\.\d+)?)(?=\s*+(?:[,}\]]|/[/*]))"
     r"|(?<![\w.$-])(?P<word>[A-Za-z_$][\w$-]*+)(?P<key>\s*+:)?",
     re.DOTALL,
 )
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
 # digits that say nothing: those of escapes, and zeros behind a decimal point
 _IDLE = re.compile(r"\\(?:u[\da-fA-F]{4}|U[\da-fA-F]{8}|x[\da-fA-F]{2})|(\.\d*?)0+(?!\d)")
+_UNIT_SIGNS = frozenset("%€£¥°")
 _JSON_ESCAPES = frozenset('"\\/bfnrtu')
 _SURPLUS = "]}) \t\r\n;,"
 _BESIDE = tuple(
@@ -227,9 +232,11 @@ def _parse_with_fallbacks(text: str, span: Span, problems: list[str], tidied: bo
 
 
 def _loses_digits(text: str, value: Json) -> bool:
-    """Return True if a text has digits that its value lacks: ``5 000`` is no 5."""
+    """Return True if a text has digits or signs of units that its value lacks: ``5 000`` and ``5%``
+    are no 5.
+    """
     given, kept = (Counter(_IDLE.sub(r"\1", t)) for t in (text, to_canonical_json(value)))
-    return any(count > kept[c] for c, count in given.items() if c.isdecimal())
+    return any(count > kept[c] for c, count in given.items() if c.isdecimal() or c in _UNIT_SIGNS)
 
 
 def _fix_common_slips(text: str, problems: list[str]) -> str:
@@ -242,9 +249,12 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
         kind, token = found.lastgroup, found[0]
         if kind == "text":
             return token if _is_sound(token) else _requote_string(token, made)
-        if kind == "single":
-            made.add("single quotes for double ones")
-            return _requote_string(token, made)
+        if kind in ("single", "triple"):
+            made.add(f"{'single' if kind == 'single' else 'three'} quotes for double ones")
+            return _requote_string(token if kind == "single" else token[2:-2], made)
+        if kind == "amount":  # 10% of one number is 0.1 of another: the schema tells which
+            made.add("a number with its unit read as text")
+            return f'"{token}"'
         if kind in ("comma", "comment"):
             made.add("trailing comma dropped" if kind == "comma" else "comment dropped")
             return ""
