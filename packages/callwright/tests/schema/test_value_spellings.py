@@ -26,6 +26,11 @@ from callwright.schema.value_spellings import NONE
         ("1.234,5", False, 1234.5),
         ("1 234 567", True, 1234567),
         ("1_000", True, 1000),
+        ("1.0000", True, 1),
+        ("３", True, 3),
+        ("٣", True, 3),
+        ("٣٫٥", False, 3.5),
+        ("\u22125", True, -5),
     ],
 )
 def test_a_number_with_one_reading_is_read(text: str, whole: bool, value: float) -> None:
@@ -40,6 +45,8 @@ def test_a_number_with_one_reading_is_read(text: str, whole: bool, value: float)
         ("5.5", True),
         ("1,234", False),
         ("1.234", True),
+        ("1.000", True),  # a thousand, in half of the world
+        ("12.000", True),
         ("007", True),
         ("", True),
         ("five", True),

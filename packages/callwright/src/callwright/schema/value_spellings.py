@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from callwright.language import ENGLISH
+from callwright.language.tokens import with_ascii_digits
 
 
 class _NoReading:
@@ -31,6 +32,7 @@ _PLAIN = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?\Z")
 _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?\Z")
 _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?\Z")
 _OTHER_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:[ _'\u00a0\u202f]\d{3})+(?:\.\d+)?\Z")
+_MINUS = "\u2212"  # the sign that word processors write
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 _MONTHS = ENGLISH.listed("calendar.month_names")
@@ -47,15 +49,15 @@ _CLOCK = re.compile(r"(\d{1,2}:\d{2})(:\d{2}(?:\.\d+)?)? ?([Zz]|UTC|GMT|[+-]\d{2
 
 
 def parse_number(text: str, *, whole: bool) -> Any:
-    """The number a text spells, or NONE. ``whole``: only integers count, which decides "1,234"
-    (never 1.234).
+    """The number a text spells, in digits of any script, or NONE. ``whole``: only integers count,
+    which decides "1,234" (never 1.234), but not "1.000", which may be a thousand.
 
     Leading zeros are a code's, not a number's: "007" has no reading.
     """
-    text = text.strip()
+    text = with_ascii_digits(text.strip()).replace(_MINUS, "-")
     if len(text) > 40:
         return NONE
-    if not _PLAIN.match(text):
+    if not _PLAIN.match(text) or (whole and _DOT_GROUPS.match(text)):
         text = _remove_grouping(text, whole)
     try:
         exact = Decimal(text) if text else None
