@@ -81,3 +81,18 @@ def test_any_key_is_read_as_a_known_unit_or_none(key: str, beside: str) -> None:
     unit = unit_of_field((key,), beside)
     assert unit == "" or unit in UNITS
     assert scale_of_field(key) > 0
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [
+        ("temperature", "C"),
+        ("feels_like", "C"),
+        ("high", "C"),
+        ("humidity", ""),
+        ("wind_speed", ""),
+        ("chance_of_rain", ""),
+    ],
+)
+def test_a_unit_of_temperatures_is_that_of_no_other_field(key: str, unit: str) -> None:
+    assert unit_of_field((key,), "C") == unit

@@ -107,15 +107,32 @@ def is_in_minor(key: str) -> bool:
     return words[-1:] != [] and words[-1] in _MINOR_WORDS and words[-2:-1] != ["per"]
 
 
+@lru_cache(maxsize=4096)
+def list_dimensions(key: str) -> frozenset[str | None]:
+    """The dimensions that a value of this key may have, None among them for a plain count; empty
+    where its words do not tell. "high" and "low" may be the most and the least of anything.
+    """
+    found = (all_concepts([word]) for word in key_tokens(key[:80]))
+    own = frozenset().union(*(one for one in found if one.isdisjoint(_EXTREMES)))
+    return frozenset().union(*(_DIMENSIONS[name] for name in own & _DIMENSIONS.keys()))
+
+
 def _is_unit_applicable(key: str, unit: str) -> bool:
     """Return True if a unit in a neighbouring field (currency, unit) applies to the field of
-    ``key``.
+    ``key``. One of temperatures applies to no humidity, wind or rain.
     """
     words = {stem_word(w) for w in key_tokens(key)}
     if not unit or words & _COUNTS:
         return False
+    if (dimension := UNITS[unit].dimension) == "temperature":
+        return dimension in (list_dimensions(key) or {dimension})
     return UNITS[unit].dimension != "money" or bool(words & _MONETARY)
 
 
+_EXTREMES = frozenset({"=highest", "=lowest"})
+_DIMENSIONS = {
+    f"={name}": frozenset(found or [None])
+    for name, found in ENGLISH.table("fields.dimensions").items()
+}
 _MONETARY = {stem_word(w) for w in ENGLISH.words("fields.monetary")}
 _COUNTS = {stem_word(w) for w in ENGLISH.words("fields.counts")}

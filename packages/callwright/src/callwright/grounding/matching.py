@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from callwright.grounding.facts import Facts, Figure
-from callwright.grounding.fields import MINOR
+from callwright.grounding.fields import MINOR, list_dimensions
 from callwright.grounding.quantity import Moment, Number, shift_to_offset, weekday_of
 from callwright.grounding.units import ALIASES, is_same_unit, list_readings, list_related_units
-from callwright.grounding.words import all_concepts
 from callwright.language import ENGLISH
 from callwright.language.pack import pack
 from callwright.language.quantities import CENT, UNITS, convert_value
@@ -22,10 +20,6 @@ from callwright.nouns.thresholds import threshold
 _ABOUT = threshold("callwright.grounding", "about")  # "about 1200" for 1234
 _BOUND = threshold("callwright.grounding", "bound")  # "over 2 million" for 2.1 million
 _CONVERTED = threshold("callwright.grounding", "converted")  # people convert with 1.6 km a mile
-_DIMENSIONS = {
-    f"={name}": tuple(found) for name, found in ENGLISH.table("fields.dimensions").items()
-}
-_EXTREMES = frozenset({"=highest", "=lowest"})
 _LEVELS = ENGLISH.words("statements.levels")
 _REVERSED = ENGLISH.pattern("statements.reversed")
 
@@ -129,23 +123,8 @@ def _dimension_fits(n: Number, figure: Figure) -> bool:
     """
     if not n.unit or figure.unit or (n.unit == "%" and _SHARE & set(key_tokens(figure.leaf.key))):
         return True
-    allowed = [
-        _DIMENSIONS[a]
-        for a in figure.leaf.attributes
-        if a in _DIMENSIONS and a in _get_key_concepts(figure)
-    ]
-    return not allowed or any(UNITS[n.unit].dimension in dims for dims in allowed)
-
-
-def _get_key_concepts(figure: Figure) -> frozenset[str]:
-    return _read_key_concepts(figure.leaf.key)
-
-
-@lru_cache(maxsize=4096)
-def _read_key_concepts(key: str) -> frozenset[str]:
-    """The concepts of a key's words. "high" and "low" may be the most and the least of anything."""
-    found = (all_concepts([word]) for word in key_tokens(key[:80]))
-    return frozenset().union(*(own for own in found if own.isdisjoint(_EXTREMES)))
+    allowed = list_dimensions(figure.leaf.key)
+    return not allowed or UNITS[n.unit].dimension in allowed
 
 
 def figures_for(
