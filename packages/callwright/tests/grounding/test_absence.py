@@ -115,3 +115,16 @@ def test_over_nothing_at_all_only_a_denial_answers(language: str, text: str) -> 
 def test_a_question_or_a_courtesy_over_nothing_is_no_answer() -> None:
     assert check("Soll ich deine Bestellungen später prüfen?", ASKED["de"], []).problems == []
     assert check("Melde dich gern.", ASKED["de"], []).problems == []
+
+
+@pytest.mark.parametrize("tool", ["get_list", "get_shopping_list"])
+def test_an_empty_list_may_be_called_empty(tool: str) -> None:
+    asked = "What is on my shopping list?"
+    assert check("Your shopping list is empty.", asked, [], tool).support == "supported"
+    assert check("Your list is empty.", asked, [], tool).support == "supported"
+    assert check("Your shopping list has milk.", asked, [], tool).support == "unsupported"
+
+
+def test_a_list_with_entries_is_not_called_empty() -> None:
+    verdict = check("The shopping list is empty.", "Show it", ["milk"], "get_shopping_list")
+    assert verdict.support == "unsupported"

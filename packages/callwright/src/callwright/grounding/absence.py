@@ -74,10 +74,18 @@ def check_absence(
     kinds = [*_list_kinds(facts), *(_iter_counts(said, asked, facts) if claims.readable else ())]
     spoken = all_concepts(said)
     meant = [kind for kind in kinds if kind.names & spoken] if claims.readable else []
-    if meant and not claims.numbers and all(clause.negated for clause in claims.clauses):
-        # what no entry of the list speaks of, none of them is
-        verdict.problems = [problem for problem in verdict.problems if not is_unheard(problem)]
     empty = [kind for kind in meant or kinds if not kind.entries]
+    is_void = facts.is_void or (meant != [] and empty == meant)
+    if (
+        (meant or is_void)
+        and claims.readable
+        and not claims.numbers
+        and all(
+            clause.negated or (is_void and reader.says(_NONE, claims.text[slice(*clause.span)]))
+            for clause in claims.clauses
+        )
+    ):  # what no entry of the list speaks of, none of them is
+        verdict.problems = [problem for problem in verdict.problems if not is_unheard(problem)]
     if empty:
         leaves.append(empty[0].leaf)
         return
