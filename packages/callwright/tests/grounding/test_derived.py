@@ -6,6 +6,7 @@ from callwright.grounding import check_statement, facts_of
 from callwright.grounding.claims import claims_of
 from callwright.grounding.derived import Derivation, derive_value
 from callwright.grounding.facts import Facts
+from callwright.nouns.errors import Failure
 from callwright.nouns.types import ToolResult
 
 LIBRARIES = facts_of(
@@ -214,3 +215,36 @@ def test_where_today_is_not_known_nothing_is_counted_from_it() -> None:
     assert check_statement("Yoga is in 14 days.", facts_of("When is yoga?", EVENTS)).problems
     known = facts_of("Wann ist Yoga?", EVENTS)
     assert check_statement("Yoga ist in 14 Tagen.", known).problems
+
+
+FARES = ToolResult("r1", "list_orders", {}, [
+    {"order": "LH123", "price_eur": 240, "status": "open", "departs": "2026-03-14T08:30"},
+    {"order": "AF77", "price_eur": 180, "status": "done", "departs": "2026-03-15T19:05"},
+    {"order": "BA9", "price_eur": 310, "status": "done", "departs": "2026-03-16T12:00"}])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("AF77 is 60 EUR cheaper than LH123.", True),
+        ("AF77 is 70 EUR cheaper than LH123.", False),  # that is between LH123 and BA9
+        ("All three orders together cost 730 EUR.", True),
+        ("All three orders together cost 720 EUR.", False),  # three times one of the prices
+        ("You have 3 orders, 2 of them done.", True),
+        ("You have 3 orders, 1 of them done.", False),  # one call was made
+        ("AF77 leaves one day later than LH123.", True),
+        ("AF77 leaves two days later than LH123.", False),
+    ],
+)
+def test_what_follows_belongs_to_the_records_that_are_named(text: str, holds: bool) -> None:
+    verdict = check_statement(text, facts_of("Which orders are there?", [FARES]))
+    assert (verdict.support == "supported") is holds, verdict.problems
+
+
+def test_calls_that_failed_are_not_counted_as_done() -> None:
+    made = [ToolResult(f"r{at}", "set_reminder", {}, {"at": at + 40}) for at in range(2)]
+    lost = ToolResult("r2", "set_reminder", {}, None, failure=Failure("server", "down"))
+    facts = facts_of("Set the reminders", [*made, lost])
+    assert check_statement("2 reminders were set.", facts).support == "supported"
+    assert check_statement("3 reminders were set.", facts).support == "unsupported"
+    assert check_statement("2 of 3 reminders were set, 1 failed.", facts).problems == []

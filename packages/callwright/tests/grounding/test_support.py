@@ -391,3 +391,64 @@ def test_an_hour_that_was_asked_for_may_be_repeated() -> None:
 def test_that_nothing_is_planned_makes_no_claim_of_its_words() -> None:
     known = facts_of("What is planned?", [ToolResult("r1", "list_events", {}, {"events": []})])
     assert check_statement("Nothing is planned for tomorrow.", known).support == "supported"
+
+
+STAY = [ToolResult("r1", "book", {}, {
+    "hotel": "Anker", "check_in": "2026-03-14T15:00", "check_out": "2026-03-17T11:00"})]  # fmt: skip
+TRIPS = [ToolResult("r1", "list_flights", {}, [
+    {"flight": "LH123", "price_eur": 240, "departs": "2026-03-14T08:30"},
+    {"flight": "AF77", "price_eur": 180, "departs": "2026-03-15T19:05"},
+    {"flight": "BA9", "price_eur": 310, "departs": "2026-03-16T12:00"}])]  # fmt: skip
+AIR = [ToolResult("r1", "get_weather", {}, {"temperature": -3.5, "unit": "C", "humidity": 82})]
+
+
+@pytest.mark.parametrize(
+    ("query", "results", "text", "holds"),
+    [
+        ("Book the Anker", STAY, "The stay is from 14 to 17 March 2026.", True),
+        ("Book the Anker", STAY, "The stay is from March 14–17, 2026.", True),
+        ("Book the Anker", STAY, "The stay is from 15 to 17 March 2026.", False),
+        ("Book the Anker", STAY, "You leave on the 17th.", True),
+        ("Book the Anker", STAY, "You leave on the 18th.", False),
+        ("Book the Anker", STAY, "You stay for three nights.", True),
+        ("Book the Anker", STAY, "You stay for two nights.", False),
+        ("Buche das Anker", STAY, "Sie bleiben 3 Nächte, vom 14. bis 17. März 2026.", True),
+        ("Buche das Anker", STAY, "Sie bleiben vom 14.3. bis zum 17.3. im Hotel.", True),
+        ("Buche das Anker", STAY, "Sie bleiben vom 14.3. bis zum 18.3. im Hotel.", False),
+        ("Reserva el Anker", STAY, "La estancia es del 14 al 17 de marzo, 3 noches.", True),
+        ("Reserva el Anker", STAY, "La estancia es del 15 al 17 de marzo.", False),
+        ("预订Anker酒店", STAY, "入住时间为3月14日至17日，共3晚。", True),
+        ("احجز فندق Anker", STAY, "الإقامة من 14 إلى 17 مارس 2026، 3 ليال.", True),
+        ("احجز فندق Anker", STAY, "الإقامة من 13 إلى 17 مارس 2026.", False),
+        ("Which flights?", TRIPS, "The 2nd flight is AF77.", True),
+        ("Which flights?", TRIPS, "The 4th flight is AF77.", False),
+        ("Welche Flüge gibt es?", TRIPS, "Der 2. Flug ist AF77.", True),
+        ("¿Qué vuelos hay?", TRIPS, "El 2.º vuelo es AF77.", True),
+        ("ما هي الرحلات؟", TRIPS, "هناك رحلتان LH123 وAF77.", True),
+        ("ما هي الرحلات؟", TRIPS, "هناك رحلتان LH123 وAF78.", False),
+        ("Weather?", AIR, "The humidity is 82%.", True),
+        ("Wie ist das Wetter?", AIR, "Die Luftfeuchtigkeit beträgt 82 %.", True),
+        ("¿Qué tiempo hace?", AIR, "La humedad es del 82 %.", True),
+        ("天气如何？", AIR, "湿度82%。", True),
+        ("كيف الطقس؟", AIR, "الرطوبة 82٪.", True),
+        ("Weather?", AIR, "It is 82 °C.", False),
+    ],
+)
+def test_days_places_and_shares_are_told_in_many_ways(
+    query: str, results: list[ToolResult], text: str, holds: bool
+) -> None:
+    verdict = check_statement(text, facts_of(query, results))
+    assert (verdict.support != "unsupported") is holds, verdict.problems
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("LH123, AF77 and BA9 cost 240, 180 and 310 EUR respectively.", True),
+        ("LH123, AF77 and BA9 cost 180, 240 and 310 EUR respectively.", False),
+        ("LH123 and AF77 cost 180 and 240 EUR respectively.", False),
+    ],
+)
+def test_values_in_the_order_of_the_names_belong_to_them(text: str, holds: bool) -> None:
+    verdict = check_statement(text, facts_of("Which flights are there?", TRIPS))
+    assert (verdict.support == "supported") is holds, verdict.problems

@@ -60,3 +60,8 @@ def test_a_comparison_is_borne_out_by_the_difference_that_was_computed() -> None
 
 def test_a_limitation_may_use_words_that_no_result_has() -> None:
     assert problems("Refund conditions could not be found.") == []
+
+
+def test_what_is_most_of_all_must_be_the_extreme_of_its_column() -> None:
+    assert not problems("Nordlys is the most expensive ferry.")
+    assert problems("Havbris is the most expensive ferry.")

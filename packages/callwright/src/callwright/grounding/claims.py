@@ -78,6 +78,11 @@ class Claims:
         language = pack(self.language)
         return language is None or language.says("statements.twice", self.text) is not False
 
+    def says(self, what: str, text: str) -> bool:
+        """Return True if a part of the statement says something in the statement's language."""
+        reader = pack("en" if self.readable else self.language)
+        return reader is not None and bool(reader.says(what, text))
+
     def clause_of(self, span: Span) -> Clause:
         return next((c for c in self.clauses if c.span[0] <= span[0] < c.span[1]), self.clauses[-1])
 
@@ -117,7 +122,10 @@ class Claims:
         else the next.
         """
         others = [m for m in self.mentions if not _same_place(m.span, span)]
-        clause = self.clause_of(span)
+        values, clause = self.values, self.clause_of(span)
+        if others and span in values and len(values) % len(others) == 0:
+            if self.says("statements.in_order", self.text):
+                return [others[values.index(span) % len(others)]]
         here = [m for m in others if clause.span[0] <= m.span[0] < clause.span[1]]
         if here:
             return here
@@ -141,6 +149,7 @@ _JOINT = re.compile(  # names of files, paths and hosts: "a.txt", "src/app.py", 
     r"|(?<![\w./])\.[a-z]{2,}\w*(?!\w|\.\w)"
 )
 _PLAIN = ENGLISH.pattern("statements.plain_number")
+_JOINED_BEFORE = re.compile(r"\A[\u0621-\u064a]{1,3}(?=[A-Za-z\d])")  # Arabic "and", "with"
 _DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
 _CLAUSE = ENGLISH.pattern("statements.clause")
@@ -214,7 +223,7 @@ def _extract_identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
     dates = [m.span for m in find_moments(claims.text)]
     text = blank_unparted(claims.text)
     for m in _CODE.finditer(text):
-        word = m.group()
+        word = _JOINED_BEFORE.sub("", m.group())
         if (
             (_PLAIN.match(word) and not _DOTTED.match(word))
             or _JOINED.match(word)

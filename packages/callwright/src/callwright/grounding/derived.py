@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from callwright.grounding.binding import key_concepts
 from callwright.grounding.claims import Claims, Mention, content_words
 from callwright.grounding.facts import Facts, Figure, Leaf
-from callwright.grounding.lexicon import DIFFERENCE, EACH, PRODUCT, RATIO, SUM
+from callwright.grounding.lexicon import DIFFERENCE, EACH, LIMITATION, PRODUCT, RATIO, SUM
 from callwright.grounding.matching import is_close
 from callwright.grounding.parts import iter_parts
 from callwright.grounding.quantity import Moment, Number, date_of
 from callwright.grounding.totals import COLUMN, is_announced, iter_comparisons, iter_totals
 from callwright.grounding.units import is_same_unit
 from callwright.language import ENGLISH
-from callwright.language.pack import pack
 from callwright.language.quantities import UNITS, convert_value
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
@@ -117,7 +116,12 @@ def _iter_counts(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     for shape, distinct in groups.items():
         if len(distinct) == n.value and len(shape) > 1:
             yield f"the number of different {shape[-1]}", float(len(distinct)), []
-    yield "the number of calls that were made", float(len(facts.results)), []
+    made, done = len(facts.results), sum(result.ok for result in facts.results)
+    # one call that lists things is not what is counted
+    calls = {done} if done > 1 or not facts.lists else set()
+    if claims.announces(LIMITATION):
+        calls |= {made, made - done}
+    yield from (("the number of calls that were made", float(count), []) for count in calls)
     yield from _iter_thresholds(n, claims, facts)
 
 
@@ -207,6 +211,12 @@ def _is_unrelated_pair(f: Figure, g: Figure, claims: Claims, facts: Facts) -> bo
     "Rita won six races more than Ines" is no difference within Rita's record, nor one of her wins
     and Ines' races.
     """
+    if f.leaf.shape == g.leaf.shape and claims.readable:
+        column = facts.columns[f.leaf.shape][:300]
+        named = [m for m in claims.mentions if any(m.labels & x.leaf.labels for x in column)]
+        return len(named) == 2 and not all(
+            m.labels & (f.leaf.labels | g.leaf.labels) for m in named
+        )
     if f.leaf.key == g.leaf.key or f.leaf.shape[:-1] != g.leaf.shape[:-1]:
         return False
     if (f.leaf.result, f.leaf.record) != (g.leaf.result, g.leaf.record):
@@ -258,7 +268,8 @@ def _iter_shares(n: Number, f: Figure, g: Figure) -> Iterator[_Way]:
 
 def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """The time between two moments of the same record, or of two that the sentence speaks of."""
-    if not n.unit or UNITS[n.unit].dimension not in ("time", "years"):
+    unit = n.unit or ("day" if _says_beside(n, claims, "days.nights") else "")
+    if not unit or UNITS[unit].dimension not in ("time", "years"):
         return
     near = [m for m in claims.mentions if not all(label.startswith("@") for label in m.labels)]
     timed = [
@@ -276,18 +287,18 @@ def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         seconds = _measure_gap(f.moment, g.moment)
         if seconds is None:
             continue
+        where, leaves = f"{f.leaf.where} to {g.leaf.where}", [f.leaf, g.leaf]
+        one, two = date_of(f.moment), date_of(g.moment)
+        if unit == "day" and one and two:
+            nights = abs((one - two).days)
+            yield where, float(nights), leaves
+            if n.unit and (f.leaf.result, f.leaf.record) == (g.leaf.result, g.leaf.record):
+                yield f"{where}, both counted", nights + 1.0, leaves
         for value in {abs(seconds), 86400 - abs(seconds) if abs(seconds) < 86400 else abs(seconds)}:
-            if UNITS[n.unit].dimension == "years":
-                yield "the time between two dates", float(int(value / 31556952)), [f.leaf, g.leaf]
+            if UNITS[unit].dimension == "years":
+                yield "the time between two dates", float(int(value / 31556952)), leaves
             else:
-                told = value / UNITS[n.unit].factor
-                yield f"{f.leaf.where} to {g.leaf.where}", told, [f.leaf, g.leaf]
-                if n.unit == "day":
-                    yield (
-                        f"{f.leaf.where} to {g.leaf.where}, both counted",
-                        told + 1,
-                        [f.leaf, g.leaf],
-                    )
+                yield where, value / UNITS[unit].factor, leaves
 
 
 def _iter_distances(
@@ -311,10 +322,13 @@ def _counts_from_today(n: Number, claims: Claims) -> bool:
     """Return True if the words beside a number of days count from today: "in #", "# ago"."""
     if n.unit not in _DAYS and UNITS[n.unit].dimension != "years":
         return False
-    reader = pack("en" if claims.readable else claims.language)
-    start, end = n.span
-    beside = f"{claims.text[max(0, start - _BESIDE) : start]}#{claims.text[end : end + _BESIDE]}"
-    return reader is not None and bool(reader.says("days.from_today", beside))
+    return _says_beside(n, claims, "days.from_today")
+
+
+def _says_beside(n: Number, claims: Claims, what: str) -> bool:
+    """Return True if the words beside a number, which stands as "#", say something."""
+    (start, end), text = n.span, claims.text
+    return claims.says(what, f"{text[max(0, start - _BESIDE) : start]}#{text[end : end + _BESIDE]}")
 
 
 def _iter_contrasts(
@@ -349,6 +363,15 @@ def _measure_gap(a: Moment, b: Moment) -> float | None:
     return (two - one).total_seconds() + shift * 60
 
 
+def _is_column_size(amount: float, figure: Figure, facts: Facts) -> bool:
+    """Return True if an amount that was not asked for is the number of different values
+    in a figure's column: three prices are no three times one of them.
+    """
+    values = {f.number.value for f in facts.columns[figure.leaf.shape] if f.number is not None}
+    given = {*facts.argument_numbers, *(q.value for q in facts.query_numbers)}
+    return len(values) == amount and amount not in given
+
+
 def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """An amount of the question or the sentence times a figure: exchange, nights at a price,
     several of a kind.
@@ -365,7 +388,7 @@ def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
         for value, figure in _select_figures(n, claims, facts):
-            if not value or value == 1 or amount == 1:
+            if not value or value == 1 or amount == 1 or _is_column_size(amount, figure, facts):
                 continue
             where = figure.leaf.where
             yield f"{amount:g} times {where}", amount * value, [figure.leaf]

@@ -25,9 +25,11 @@ from callwright.language.pack import PACKS, pack
 from callwright.language.protocol import LanguagePack, WrittenNumber
 from callwright.language.quantities import UNITS
 from callwright.language.tokens import blank_unparted, holds_unparted
+from callwright.language.vocabulary import Vocabulary
 
 _MEASURED = ("time", "years", "length")  # what one sign may count; 节 is more than a knot
 _BESIDE = 16  # characters before and behind a number in which a word can hedge it
+_SHORT = "calendar.short_date"
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 
 
@@ -117,6 +119,12 @@ def moments_in(text: str, language: str = "") -> list[Moment]:
     readers = (one for code in codes if code != "en" and (one := pack(code)))
     dates = (date for one in readers for date in one.dates(text)[:MOST])
     named = [Moment(d.span, d.year, d.month, d.day) for d in dates]
+    named += [
+        Moment((m.start("day"), m.end()), month=int(m["month"]), day=int(m["day"]))
+        for vocabulary in map(Vocabulary, codes)
+        if vocabulary.has(_SHORT)
+        for m in vocabulary.pattern(_SHORT).finditer(text)
+    ]
     spoken = codes if is_known else number_languages(text)
     clocks = (clock for code in spoken for clock in find_clocks(text, code))
     said = (Moment(c.span, hour=c.hour, minute=c.minute, either=c.either) for c in clocks)

@@ -106,16 +106,9 @@ def _check_number(
                 f"{claims.text[slice(*n.span)]} is {render_value(bound.figure)} converted"
             )
         return
-    if _is_comparison(bound, n, claims) or _is_known_year(n, claims, facts, cited, leaves):
+    if _is_comparison(bound, n, claims) or _is_in_date(n, claims, facts, cited, leaves):
         return
-    if (
-        any(q.unit == n.unit and is_close(n, q.value) for q in facts.query_numbers)
-        and not bound.rival
-    ):
-        return
-    if _is_in_arguments(n, facts) and not bound.rival:
-        return
-    if _at_query_unit(n, facts) and not bound.rival:
+    if not bound.rival and _is_given(n, facts):
         return
     how = derive_value(n, claims, facts)
     if how is not None:
@@ -127,20 +120,40 @@ def _check_number(
     record_problem(claims.text[slice(*n.span)], bound, verdict, n)
 
 
-def _is_known_year(
+def _is_in_date(
     n: Number, claims: Claims, facts: Facts, cited: Sequence[str], leaves: list[Leaf]
 ) -> bool:
-    """ "Released in 2017" where a whole date stands."""
-    if n.unit or n.word or n.step != 1 or not 1000 <= n.value <= 2200:
+    """ "Released in 2017", "on the 14th" and "14 to 17 March" where whole dates stand; "the 2nd"
+    also of a list.
+    """
+    if n.unit or n.word or n.step != 1:
         return False
-    moment = Moment(n.span, year=int(n.value))
-    dated = [
-        f for f in facts.moment_figures if f.moment is not None and f.moment.year == moment.year
-    ]
+    month = next((m.month for m in claims.moments if m.day and _is_beside(n, m, claims)), None)
+    beside, is_year = claims.text[max(0, n.span[0] - 4) : n.span[1] + 3], 1000 <= n.value <= 2200
+    place = claims.says("statements.ordinal", beside)
+    if not (place or month or is_year):
+        return False
+    day = None if is_year else int(n.value)
+    moment = Moment(n.span, int(n.value) if is_year else None, month if day else None, day)
+    same = [(f, f.moment) for f in _find_same(moment, facts)]
+    dated = [f for f, m in same if m and (m.year if is_year else m.day) is not None]
     bound = bind_figure(dated, moment, claims, facts, cited)
     if bound.figure is not None:
         leaves.append(bound.figure.leaf)
-    return bound.figure is not None
+    return bound.figure is not None or (
+        place and any(1 <= n.value <= length for length, _ in facts.lists)
+    )
+
+
+_JOINT = re.compile(r"(?:st|nd|rd|th)?\W*(?:[^\W_]+\W+){0,3}\Z")  # "th, 15th and "
+_FARTHEST = 14  # characters between two days of one month
+
+
+def _is_beside(n: Number, m: Moment, claims: Claims) -> bool:
+    """Return True if little stands between a number and a day: "14 to 17 March"."""
+    (_, start), (end, _) = sorted((n.span, m.span))
+    between = claims.text[start:end]
+    return len(between) <= _FARTHEST and _JOINT.match(between) is not None
 
 
 def _is_comparison(bound: Bound, n: Number, claims: Claims) -> bool:
@@ -152,12 +165,12 @@ def _is_comparison(bound: Bound, n: Number, claims: Claims) -> bool:
     return told and claims.announces(COMPARISON)
 
 
-def _is_in_arguments(n: Number, facts: Facts) -> bool:
-    return any(is_close(n, v) for v in facts.argument_numbers)
-
-
-def _at_query_unit(n: Number, facts: Facts) -> bool:
-    return not n.unit and any(q.value == n.value for q in facts.query_numbers)
+def _is_given(n: Number, facts: Facts) -> bool:
+    """Return True if the request holds a number, or a call was made with it."""
+    return any(
+        (q.unit == n.unit and is_close(n, q.value)) or (not n.unit and q.value == n.value)
+        for q in facts.query_numbers
+    ) or any(is_close(n, v) for v in facts.argument_numbers)
 
 
 def _check_moment(

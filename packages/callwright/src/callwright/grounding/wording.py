@@ -25,7 +25,9 @@ def check_wording(
     """Judgements and content words that nothing known contains."""
     carried, unknown = content_words(claims, facts)
     judged = [
-        w for w in split_tokens(claims.text) if w in JUDGEMENT and not _is_known_word(w, facts)
+        w
+        for w in split_tokens(claims.text)
+        if w in JUDGEMENT and not _is_known_word(w, facts, claims.text)
     ]
     judged = [w for w in judged if not _is_borne_out(w, claims, verdict, leaves, facts)]
     unknown = [
@@ -134,9 +136,9 @@ def _get_sort_key(figure: Figure) -> float:
     )
 
 
-def _is_known_word(word: str, facts: Facts) -> bool:
+def _is_known_word(word: str, facts: Facts, text: str) -> bool:
     if word in facts.vocabulary:
         return True
-    if word in EXTREMES and word.endswith("est"):
+    if word in EXTREMES and (word.endswith("est") or f"most {word}" in text.lower()):
         return False  # that prices are told does not make any of them the lowest
     return stem_word(word) in facts.vocabulary or facts.knows(word)

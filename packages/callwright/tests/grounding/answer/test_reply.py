@@ -124,3 +124,16 @@ def test_the_items_of_a_list_within_a_line_are_statements(text: str, expected: l
     drafts = split_prose(text)
     assert [draft.text for draft in drafts] == expected
     assert "".join(draft.glue + draft.text for draft in drafts) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Der 2. Flug ist AF77.", 1),
+        ("Er fährt im 3. Stock ab. Dort ist es ruhig.", 2),
+        ("It is on the 2nd. Then it ends.", 2),
+        ("Es sind 2. Dann kommt mehr.", 2),
+    ],
+)
+def test_a_place_in_an_order_ends_no_sentence(text: str, count: int) -> None:
+    assert len(split_prose(text)) == count

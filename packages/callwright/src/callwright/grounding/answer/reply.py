@@ -306,12 +306,14 @@ def _begins_item(text: str, gap: re.Match[str], number: int) -> bool:
 
 
 def _is_within_date(before: str, after: str) -> bool:
-    """Return True between a day with its point and a month, in any language: "am 20. März"."""
+    """Return True between a day with its point and a month, or a place in an order and what has
+    it, in any language: "am 20. März", "der 2. Flug".
+    """
     following = _LETTERS.match(after)
-    return (
-        _DAY_WITH_POINT.search(before) is not None
-        and following is not None
-        and following[0].lower() in _read_months()
+    if following is None or _DAY_WITH_POINT.search(before) is None:
+        return False
+    return following[0].lower() in _read_months() or any(
+        one.says("statements.ordinal", f"{before[-8:]} ") for one in map(pack, PACKS) if one
     )
 
 
