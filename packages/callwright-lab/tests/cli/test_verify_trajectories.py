@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from callwright.agent.strategies import STRATEGIES
-from callwright_lab.cli.verify_trajectories import Asked, Written
-from callwright_lab.transcripts import WRITTEN
+from callwright_lab.cli.verify_trajectories import Asked
 from tests.cli import program
 from tests.cli.endpoint import replying
 from tests.cli.sky import TOOLS
@@ -219,5 +218,4 @@ def test_it_takes_either_a_file_or_requests_and_says_what_else_it_needs(tmp_path
 
 
 def test_the_options_name_what_there_is() -> None:
-    assert {one.value for one in Written} == set(WRITTEN)
     assert {one.value for one in Asked} <= set(STRATEGIES)

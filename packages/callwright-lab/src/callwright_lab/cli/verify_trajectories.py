@@ -15,6 +15,7 @@ import typer
 
 from callwright.cli.settings.options import ConfigOptions, Model, SourceOptions, group_options
 from callwright.nouns.control_characters import one_line
+from callwright_lab.cli.convert import Written
 from callwright_lab.cli.verify_options import Extent
 
 if TYPE_CHECKING:
@@ -29,18 +30,6 @@ if TYPE_CHECKING:
     from callwright_lab.verify.budget import Meter
     from callwright_lab.verify.sweep import Row, Sweep
     from callwright_lab.verify.trajectories import Checked
-
-
-class Written(StrEnum):
-    """Layouts of kept trajectories: :data:`callwright_lab.transcripts.WRITTEN`, without importing
-    the room.
-    """
-
-    toolbench_vr = "toolbench-vr"
-    openai = "openai"
-    trl = "trl"
-    sharegpt = "sharegpt"
-    tooleval = "tooleval"
 
 
 class Asked(StrEnum):
