@@ -33,7 +33,7 @@ def towns(a: int = 300, b: int = 500) -> Facts:
 def bound(text: str, facts: Facts, cited: tuple[str, ...] = ()) -> Bound:
     claims = claims_of(text, facts)
     n = claims.numbers[0]
-    return bind_figure([f for f, _ in figures_for(n, facts, text)], n, claims, facts, cited)
+    return bind_figure([f for f, _ in figures_for(n, facts, claims)], n, claims, facts, cited)
 
 
 def test_a_value_holds_for_the_record_it_stands_in() -> None:

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.grounding import facts_of
+from callwright.grounding.claims import claims_of
 from callwright.grounding.facts import Facts
 from callwright.grounding.matching import (
     compute_tolerance,
@@ -25,7 +26,9 @@ def number(text: str) -> Number:
 
 
 def how(statement: str, content: Json) -> str:
-    return next((way for _, way in figures_for(number(statement), facts(content), statement)), "")
+    known = facts(content)
+    claims = claims_of(statement, known)
+    return next((way for _, way in figures_for(number(statement), known, claims)), "")
 
 
 @pytest.mark.parametrize(

@@ -452,3 +452,38 @@ def test_days_places_and_shares_are_told_in_many_ways(
 def test_values_in_the_order_of_the_names_belong_to_them(text: str, holds: bool) -> None:
     verdict = check_statement(text, facts_of("Which flights are there?", TRIPS))
     assert (verdict.support == "supported") is holds, verdict.problems
+
+
+FIRM = [ToolResult("r1", "firm", {}, {"revenue_musd": 12.5, "growth_pct": -3.2, "staff": 1250})]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "holds"),
+    [
+        ("How is the firm?", "Revenue declined by 3.2%.", True),
+        ("How is the firm?", "Revenue grew by 3.2%.", False),
+        ("Wie läuft die Firma?", "Der Umsatz sank um 3,2 %.", True),
+        ("Wie läuft die Firma?", "Der Umsatz wuchs um 3,2 %.", False),
+        ("¿Cómo va la empresa?", "Los ingresos cayeron un 3,2 %.", True),
+        ("¿Cómo va la empresa?", "Los ingresos subieron un 3,2 %.", False),
+        ("公司怎么样？", "下降了3.2%。", True),
+        ("公司怎么样？", "增长了3.2%。", False),
+        ("كيف حال الشركة؟", "انخفضت بنسبة ٣٫٢٪.", True),
+        ("كيف حال الشركة؟", "ارتفعت بنسبة ٣٫٢٪.", False),
+        # too short for its language to be told
+        ("Wie läuft die Firma?", "Der Umsatz betrug 12,5 Millionen Dollar.", True),
+        ("Wie läuft die Firma?", "Der Umsatz betrug 13,5 Millionen Dollar.", False),
+        ("Wie läuft die Firma?", "Es gibt mehr als 1.200 Mitarbeiter.", True),
+    ],
+)
+def test_a_fall_and_millions_are_told_in_words(query: str, text: str, holds: bool) -> None:
+    verdict = check_statement(text, facts_of(query, FIRM))
+    assert (verdict.support != "unsupported") is holds, verdict.problems
+
+
+def test_what_was_not_read_to_its_end_may_hold_the_extreme() -> None:
+    rows = [{"name": f"Item {at}", "price": at * 1.5} for at in range(3_000)]
+    facts = facts_of("How many items are there?", [ToolResult("r1", "list_items", {}, rows)])
+    text = "The most expensive is Item 2999 at 4498.5."
+    assert check_statement(text, facts).support == "supported"
+    assert check_statement("The cheapest is Item 5 at 7.5.", facts).support == "unsupported"

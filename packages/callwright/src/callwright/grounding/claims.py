@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from callwright.grounding.facts import Facts
 from callwright.grounding.foreign import moments_in, numbers_in
 from callwright.grounding.labels import moment_labels
-from callwright.grounding.lexicon import GLUE, NOT_NAMES, NOTHING, TWICE
+from callwright.grounding.lexicon import GLUE, NOT_NAMES, NOTHING
 from callwright.grounding.quantity import (
     Moment,
     Number,
@@ -73,10 +73,8 @@ class Claims:
         """Return True if the statement may speak of a value twice, or of half of it: it has a word
         for that, or no words for that are known in its language.
         """
-        if self.readable:
-            return TWICE.search(self.text) is not None
-        language = pack(self.language)
-        return language is None or language.says("statements.twice", self.text) is not False
+        reader = pack("en" if self.readable else self.language)
+        return reader is None or reader.says("statements.twice", self.text) is not False
 
     def says(self, what: str, text: str) -> bool:
         """Return True if a part of the statement says something in the statement's language."""
@@ -123,9 +121,9 @@ class Claims:
         """
         others = [m for m in self.mentions if not _same_place(m.span, span)]
         values, clause = self.values, self.clause_of(span)
-        if others and span in values and len(values) % len(others) == 0:
-            if self.says("statements.in_order", self.text):
-                return [others[values.index(span) % len(others)]]
+        is_each = others and span in values and len(values) % len(others) == 0
+        if is_each and self.says("statements.in_order", self.text):
+            return [others[values.index(span) % len(others)]]
         here = [m for m in others if clause.span[0] <= m.span[0] < clause.span[1]]
         if here:
             return here

@@ -363,15 +363,6 @@ def _measure_gap(a: Moment, b: Moment) -> float | None:
     return (two - one).total_seconds() + shift * 60
 
 
-def _is_column_size(amount: float, figure: Figure, facts: Facts) -> bool:
-    """Return True if an amount that was not asked for is the number of different values
-    in a figure's column: three prices are no three times one of them.
-    """
-    values = {f.number.value for f in facts.columns[figure.leaf.shape] if f.number is not None}
-    given = {*facts.argument_numbers, *(q.value for q in facts.query_numbers)}
-    return len(values) == amount and amount not in given
-
-
 def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
     """An amount of the question or the sentence times a figure: exchange, nights at a price,
     several of a kind.
@@ -382,13 +373,15 @@ def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         and not (n.unit and UNITS[n.unit].dimension == "money")
     ):
         return
-    amounts = {m.value for m in (*facts.query_numbers, *claims.numbers) if m is not n and m.value}
+    sizes = {size for size, _ in facts.lists}  # three prices are no three times one of them
+    amounts = {m.value for m in claims.numbers if m is not n and m.value and m.value not in sizes}
     amounts.update(v for v in facts.argument_numbers if v)
+    amounts.update(q.value for q in facts.query_numbers if q.value)
     if claims.counts_twice():
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
         for value, figure in _select_figures(n, claims, facts):
-            if not value or value == 1 or amount == 1 or _is_column_size(amount, figure, facts):
+            if not value or value == 1 or amount == 1:
                 continue
             where = figure.leaf.where
             yield f"{amount:g} times {where}", amount * value, [figure.leaf]

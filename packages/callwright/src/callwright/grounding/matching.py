@@ -6,16 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from callwright.grounding.facts import Facts, Figure
 from callwright.grounding.fields import MINOR, list_dimensions
 from callwright.grounding.quantity import Moment, Number, shift_to_offset, weekday_of
 from callwright.grounding.units import ALIASES, is_same_unit, list_readings, list_related_units
 from callwright.language import ENGLISH
-from callwright.language.pack import pack
 from callwright.language.quantities import CENT, UNITS, convert_value
 from callwright.language.tokens import key_tokens
 from callwright.nouns.thresholds import threshold
+
+if TYPE_CHECKING:
+    from callwright.grounding.claims import Claims
 
 _ABOUT = threshold("callwright.grounding", "about")  # "about 1200" for 1234
 _BOUND = threshold("callwright.grounding", "bound")  # "over 2 million" for 2.1 million
@@ -127,34 +130,19 @@ def _dimension_fits(n: Number, figure: Figure) -> bool:
     return not allowed or UNITS[n.unit].dimension in allowed
 
 
-def figures_for(
-    n: Number, facts: Facts, sentence: str, language: str = ""
-) -> list[tuple[Figure, str]]:
-    """Every figure that is the stated number, and how. ``language``: of a sentence that is not
-    English.
-    """
+def figures_for(n: Number, facts: Facts, claims: Claims) -> list[tuple[Figure, str]]:
+    """Every figure that is the stated number, and how."""
     found = [(f, how) for f in _iter_candidates(n, facts) if (how := same_number(n, f))]
-    is_spent = _says("statements.spent", sentence, language)
-    if not found and (is_spent or _is_reversed(sentence, language)):
+    # the sign is told in words: "3 degrees below zero"
+    is_reversed = claims.says("statements.reversed", claims.text) or _REVERSED.search(claims.text)
+    if not found and (is_reversed or claims.says("statements.spent", claims.text)):
         mirrored = Number(-n.value, n.step, n.span, n.digits, n.unit, n.hedge, n.word, n.scale)
         found = [
             (f, how) for f in _iter_candidates(mirrored, facts) if (how := same_number(mirrored, f))
         ]
-        if not _is_reversed(sentence, language):  # a balance has its sign, whatever was paid
+        if not is_reversed:  # a balance has its sign, whatever was paid
             found = [pair for pair in found if _LEVELS.isdisjoint(key_tokens(pair[0].leaf.key))]
     return found
-
-
-def _is_reversed(sentence: str, language: str) -> bool:
-    """Return True if a sentence tells the sign of a number in words: "3 degrees below zero"."""
-    return (
-        _says("statements.reversed", sentence, language) or _REVERSED.search(sentence) is not None
-    )
-
-
-def _says(what: str, sentence: str, language: str) -> bool:
-    reader = pack(language or "en")
-    return reader is not None and bool(reader.says(what, sentence))
 
 
 def _iter_candidates(n: Number, facts: Facts) -> Iterator[Figure]:

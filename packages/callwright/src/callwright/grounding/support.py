@@ -90,7 +90,7 @@ def _check_number(
     leaves: list[Leaf],
 ) -> None:
     verdict.checked += 1
-    found = figures_for(n, facts, claims.text, claims.language)
+    found = figures_for(n, facts, claims)
     as_stated = [f for f, how in found if how == "same"]
     bound = (
         bind_figure(as_stated, n, claims, facts, cited)

@@ -62,8 +62,8 @@ def _is_borne_out(
     """A comparison that the numbers bear out: the cheapest is the lowest of its column; a
     difference was computed.
     """
-    if verdict.derived and REST.search(word):
-        return True  # "12.8 GB free", computed
+    if (facts.cut and not leaves) or (verdict.derived and REST.search(word)):
+        return True  # of a column that was not read to its end; "12.8 GB free", computed
     if word not in EXTREMES:
         return False
     if verdict.derived and not word.endswith("est"):
@@ -137,8 +137,7 @@ def _get_sort_key(figure: Figure) -> float:
 
 
 def _is_known_word(word: str, facts: Facts, text: str) -> bool:
-    if word in facts.vocabulary:
-        return True
-    if word in EXTREMES and (word.endswith("est") or f"most {word}" in text.lower()):
-        return False  # that prices are told does not make any of them the lowest
-    return stem_word(word) in facts.vocabulary or facts.knows(word)
+    # that prices are told does not make any of them the lowest
+    is_most = word in EXTREMES and (word.endswith("est") or f"most {word}" in text.lower())
+    is_known = not is_most and (stem_word(word) in facts.vocabulary or facts.knows(word))
+    return word in facts.vocabulary or is_known
