@@ -39,6 +39,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
+_DRIVE = re.compile(r"[A-Za-z]:\\[^\\\"']")  # "C:\Users\new", which no strict parser has read
+_BACKSLASH = re.compile(r"\\{1,2}(?![\"']|u[\da-fA-F]{4})")
 # digits that say nothing: those of escapes, and zeros behind a decimal point
 _IDLE = re.compile(r"\\(?:u[\da-fA-F]{4}|U[\da-fA-F]{8}|x[\da-fA-F]{2})|(\.\d*?)0+(?!\d)")
 _UNIT_SIGNS = frozenset("%€£¥°")
@@ -277,12 +279,14 @@ def _is_sound(token: str) -> bool:
 
 def _requote_string(token: str, made: set[str]) -> str:
     """A string of JSON: quotes inside escaped, control characters too, escapes that JSON does not
-    have undone.
+    have undone. In a path of Windows no backslash begins one.
     """
     closed = len(token) > 1 and token[-1] == token[0]
-    inner = _INNER.sub(
-        lambda found: _escape_match(found[0], made), token[1:-1] if closed else token[1:]
-    )
+    inner = token[1:-1] if closed else token[1:]
+    if _DRIVE.match(inner):
+        made.add("an escape that JSON does not have")
+        inner = _BACKSLASH.sub(r"\\\\", inner)
+    inner = _INNER.sub(lambda found: _escape_match(found[0], made), inner)
     return f'"{inner}"' if closed else f'"{inner}'
 
 

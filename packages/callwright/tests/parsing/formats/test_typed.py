@@ -71,6 +71,12 @@ def test_a_text_that_is_not_of_the_type_stays_text_and_that_is_said(text: str, k
     )
 
 
+def test_a_whole_number_that_may_be_a_thousand_stays_text() -> None:
+    assert read_typed_value("1.000", {"type": "integer"}, OFFER)[0] == "1.000"
+    assert read_typed_value("1.000", {"type": "number"}, OFFER)[0] == 1.0
+    assert read_typed_value("1.0", {"type": "integer"}, OFFER)[0] == 1.0
+
+
 def test_what_is_repaired_is_said() -> None:
     assert read_typed_value("['a',]", {"type": "array"}, OFFER)[1]
     assert read_typed_value("False", {"type": "boolean"}, OFFER) == (

@@ -13,6 +13,7 @@ from callwright.parsing.tool_vocabulary import ToolVocabulary
 
 _WORDS = {"true": True, "false": False, "null": None}
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.0{3}")  # in half of the world
 _TAGS = r"/?[\w:|｜]{0,32}?(?:parameter|function|invoke|tool_call|arg_key|arg_value|escape|\|\"\|)"
 _ESCAPED = re.compile(rf"&((?:amp;)*)lt;(?={_TAGS})")
 _NAMED_ENTITIES = {"<": "lt", ">": "gt", '"': "quot", "'": "apos"}
@@ -27,7 +28,7 @@ def read_typed_value(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Js
     the text itself.
 
     Lossless: a number is taken only where it is JSON's own spelling of one, an object or array only
-    where it parses.
+    where it parses. As a whole number "1.000" may be a thousand and stays text.
     """
     kinds = _list_types(schema)
     if "null" in kinds and text == "null":
@@ -46,6 +47,8 @@ def read_typed_value(text: str, schema: Json, offer: ToolVocabulary) -> tuple[Js
         if body[:1] not in ("{", "[") or not kinds & {"object", "array"}:
             return text, "a parameter is not of its declared type"
         return _read_repaired_value(text, body, kinds, offer)
+    if _THOUSANDS.fullmatch(body) and "number" not in kinds:
+        return text, "a parameter may be a thousand times as much"
     if value is None or _classify_value(value) & kinds:  # null: whether it may stand is no reading
         return value, problem
     return text, "a parameter is not of its declared type"
