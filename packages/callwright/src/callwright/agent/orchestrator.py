@@ -454,7 +454,10 @@ async def _run_query(
     watch: Watch | None = None,
 ) -> Run:
     start, catalog, model = ledger.start, opened.catalog, opened.model
-    consent = _restore_consent(opened.consent, start or {})
+    began = start or {}  # a run stays as strict as it began; earlier versions do not say all of it
+    consent = opened.consent.asking(
+        began.get("ask", "destructive"), dry_run=began.get("dry_run", False)
+    )
     opened = replace(opened, consent=consent)
     target = target if start is None else _read_target(start)
     profile = await _choose_profile(setup, model, start)
@@ -549,13 +552,6 @@ async def _run_query(
         streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, opened, job, budget, lost)
-
-
-def _restore_consent(consent: Consent, start: Mapping[str, Any]) -> Consent:
-    """The consent, as strict as when the run began. Journals of earlier versions do not say all of
-    it.
-    """
-    return consent.asking(start.get("ask", "destructive"), dry_run=start.get("dry_run", False))
 
 
 async def _choose_profile(

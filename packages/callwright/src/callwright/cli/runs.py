@@ -201,9 +201,11 @@ def resume_run(run: str, how: Resumption, shown: PageOptions) -> int:
             try:
                 stack.enter_context(chdir(setup["cwd"]))
             except OSError as error:
-                said = f"the folder {setup['cwd']}, where the run was started, cannot be entered"
-                hint = "make it again, or name the tools: --tools SOURCE"
-                raise ConfigError(f"{said}: {error.strerror}", hint=hint) from None
+                raise ConfigError(
+                    f"the folder {setup['cwd']}, where the run was started, cannot be entered:"
+                    f" {error.strerror}",
+                    hint="make it again, or name the tools: --tools SOURCE",
+                ) from None
         orchestrator = Orchestrator(
             tools or setup["tools"],
             model=None if asked is None else ModelSpec(asked, how.key_variable),
@@ -248,8 +250,8 @@ def resolve_call(
             )
         trace = Trace((journal,))
         trace.add("resolution", id=call, attempt=doubts[call]["attempt"], by="user", **said)
-    place = render_place(folder or True)
-    print(f"noted; callwright resume {path.stem}{place} goes on", file=sys.stderr)
+    goes_on = f"callwright resume {path.stem}{render_place(folder or True)} goes on"
+    print(f"noted; {goes_on}", file=sys.stderr)
     return 0
 
 

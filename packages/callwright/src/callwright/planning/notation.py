@@ -74,9 +74,12 @@ def read_plan(text: str, tools: Sequence[Tool], *, is_whole: bool = False) -> Pl
     except JsonError:
         found = None
     plan = None if found is None else _of_value(found.value, tools, found.truncated)
-    calls = () if plan is not None else _CALL.finditer(text)
-    is_cut = plan is not None and found is not None and found.truncated
-    if is_whole and (is_cut or any(not _find_call_end(text, one.end() - 1) for one in calls)):
+    is_cut = (
+        any(not _find_call_end(text, one.end() - 1) for one in _CALL.finditer(text))
+        if plan is None or found is None
+        else found.truncated
+    )
+    if is_whole and is_cut:
         raise PlanError("the plan breaks off: a bracket or a quotation mark is open", hint=_FORMS)
     if plan is not None:
         return plan

@@ -55,7 +55,7 @@ def test_what_was_committed_is_read_back_and_what_was_not_is_gone(tmp_path: Path
     journal.commit()
     journal(Event("note", 99, 1.0, {"text": "not yet"}))
     assert notes(journal.path) == ["kept"]
-    assert journal.setup() == {"tools": ["a"]}
+    assert read_journal(journal.path)[0]["setup"] == {"tools": ["a"]}
     journal.close()
     assert notes(journal.path) == ["kept", "not yet"]  # closing commits
 

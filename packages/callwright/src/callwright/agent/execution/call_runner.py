@@ -495,13 +495,12 @@ class CallRunner:
         """Return the refusal of a call that needed approval when it was recorded, and was not
         approved. What is allowed by now lets no call leave that did not leave then.
         """
-        needs_approval = bool(self.shared.safety.consent.why(call.tool))  # which reads the record
-        told = None if needs_approval else self.shared.ledger.next(self.id, "approval")
-        if told is None:
-            return None
-        self.shared.trace.add("approval", **told)
-        why = describe_refusal(call, told.get("why", ""), told.get("by", ""))
-        return None if told["granted"] else Denied("refused", why)
+        is_free = not self.shared.safety.consent.why(call.tool)  # else who asks reads the record
+        told = self.shared.ledger.next(self.id, "approval") if is_free else None
+        if told is not None and not self.shared.trace.add("approval", **told).data["granted"]:
+            why, by = told.get("why", ""), told.get("by", "")
+            return Denied("refused", describe_refusal(call, why, by))
+        return None
 
     async def _ask_approval(self, call: CheckedCall, why: str) -> Approval:
         """Return what the person who is asked says. The reply is recorded, and not asked again

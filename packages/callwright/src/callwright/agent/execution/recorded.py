@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from callwright.agent.journal.facts import result_of
 from callwright.agent.journal.ledger import Answer
 from callwright.agent.safety.clear import ClearedCall
 from callwright.nouns.errors import Failure
@@ -27,10 +30,8 @@ def find_legacy_repeat(told: Answer) -> str:
 
 def load_result(told: Answer) -> ToolResult:
     """A result from the journal, as it was before it was judged."""
-    failure = None if told["judged"] or told["failure"] is None else Failure(**told["failure"])
-    fields = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt")
-    simulated = told.get("simulated", "")  # journals of earlier versions do not say
-    return ToolResult(**{name: told[name] for name in fields}, failure=failure, simulated=simulated)
+    found = result_of(told)
+    return replace(found, failure=None) if told["judged"] else found
 
 
 def build_resolved_result(call: ClearedCall, attempt: int, said: Answer) -> ToolResult:

@@ -124,7 +124,8 @@ def choose_resumption(
     """
     changed = _changes(start, now)
     former = start.get("strategy")
-    if changed.keys() & {"strategy"} and _get_current_strategy(former) == now["strategy"]:
+    current = current_literal("strategies", former) if isinstance(former, str) else former
+    if changed.keys() & {"strategy"} and current == now["strategy"]:
         now = {**now, "strategy": former}
         if is_changed or not _changes(start, now).keys() - {*_FREE}:
             return Resumption("continue", tuple(changed.values()))
@@ -133,10 +134,6 @@ def choose_resumption(
     if changed.keys() - {*_FREE}:
         raise _refused(changed.values(), run)
     return Resumption("continue", tuple(changed.values()))
-
-
-def _get_current_strategy(stored: Json) -> Json:
-    return current_literal("strategies", stored) if isinstance(stored, str) else stored
 
 
 def _refused(changed: Iterable[str], run: str) -> JournalError:

@@ -118,9 +118,7 @@ class Journal:
     def create(
         cls, folder: Path | str | None = None, setup: Mapping[str, Json] | None = None
     ) -> Journal:
-        """A new run. ``setup`` is what :meth:`setup` gives back: enough to open tools and model
-        again.
-        """
+        """A new run. ``setup`` stands in its meta data: enough to open tools and model again."""
         place = find_folder(folder)
         with _convert_write_errors(place, begun=False):
             make_private_folder(place)
@@ -255,11 +253,6 @@ class Journal:
         this user's.
         """
         return is_own(self.path, _read_meta(self._open(), self.path))
-
-    def setup(self) -> dict[str, Json]:
-        """Return the setup that :meth:`create` was given."""
-        found: dict[str, Json] = _read_meta(self._open(), self.path)["setup"]
-        return found
 
     def close(self) -> None:
         """Commit and let go of the run. The lock goes even where the disk refuses the last commit.

@@ -24,7 +24,6 @@ from callwright import prompts
 from callwright.agent.execution.job import Job
 from callwright.agent.execution.perform import perform
 from callwright.agent.execution.sandbox import LOST, ProgramError, Ran, Sandbox, require_sandbox
-from callwright.agent.journal.ledger import Answer
 from callwright.agent.render import render_signatures
 from callwright.agent.step import step_id
 from callwright.jsontext import JsonError, parse_lenient, write
@@ -253,7 +252,7 @@ class _Rounds:
         """Run a program, or take what came of it before a crash. What the model is shown of it."""
         job, calls = self._job, _Calls(self._job, self._functions)
         assert made.code is not None
-        if (told := self._told_before()) is not None:
+        if (told := job.ledger.next("", "round")) is not None:
             for call in told["calls"]:
                 await calls.make(ToolCall("", call["tool"], call["arguments"]))
             ran, turn, self._behind = Ran(told["shown"], told["stop"]), told["turn"], True
@@ -279,9 +278,6 @@ class _Rounds:
         else:
             self._done.append(_Done(made.code, calls.returned))
         return ran.printed
-
-    def _told_before(self) -> Answer | None:
-        return self._job.ledger.next("", "round")
 
     async def _run(self, code: str, calls: _Calls) -> Ran:
         sandbox = await self._opened()

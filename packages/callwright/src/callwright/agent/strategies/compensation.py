@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from callwright.agent.run_facts import RunFacts
 from callwright.agent.step import StepContext
 from callwright.agent.strategies.revision import list_lost_calls
 from callwright.nouns.types import Tool, ToolResult, to_canonical_json
@@ -23,18 +22,15 @@ def offer_compensations(context: StepContext, tools: Iterable[Tool]) -> tuple[st
     """
     facts = context.facts
     undoing = {tool.compensates: tool.name for tool in tools if tool.compensates}
-    if not undoing or not (_has_refused(facts) or list_lost_calls(context)):
+    # a call was left out, or a write rests on what is no longer so
+    is_refused = facts.outdated or facts.denied or any(skip.refused for skip in facts.missing)
+    if not undoing or not (is_refused or list_lost_calls(context)):
         return ()
     undone = facts.succeeded
     made = (r for r in facts.all_results if r.ok and undoing.get(r.tool, r.tool) not in undone)
     return tuple(
         _describe(result, undoing[result.tool]) for result in made if result.tool in undoing
     )
-
-
-def _has_refused(facts: RunFacts) -> bool:
-    """Return True if a call was left out, or a write rests on what is no longer so."""
-    return bool(facts.outdated or facts.denied or any(skip.refused for skip in facts.missing))
 
 
 def _describe(result: ToolResult, undo: str) -> str:
