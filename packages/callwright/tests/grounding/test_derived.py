@@ -248,3 +248,11 @@ def test_calls_that_failed_are_not_counted_as_done() -> None:
     assert check_statement("2 reminders were set.", facts).support == "supported"
     assert check_statement("3 reminders were set.", facts).support == "unsupported"
     assert check_statement("2 of 3 reminders were set, 1 failed.", facts).problems == []
+
+
+def test_an_amount_is_in_a_currency_that_the_results_name() -> None:
+    content = {"from": "USD", "to": "NOK", "rate": 10.45, "result": 2612.5}
+    made = ToolResult("r1", "convert", {"amount": 250, "from": "USD", "to": "NOK"}, content)
+    facts = facts_of("What is 250 USD in NOK?", [made])
+    assert check_statement("250 USD are 2,612.50 NOK.", facts).support == "supported"
+    assert check_statement("250 USD are 2,612.50 SEK.", facts).support == "unsupported"

@@ -487,3 +487,54 @@ def test_what_was_not_read_to_its_end_may_hold_the_extreme() -> None:
     text = "The most expensive is Item 2999 at 4498.5."
     assert check_statement(text, facts).support == "supported"
     assert check_statement("The cheapest is Item 5 at 7.5.", facts).support == "unsupported"
+
+
+TABLE = [ToolResult("r1", "book_table", {"people": 4}, {
+    "booking": "B7", "date": "2026-05-02", "time": "19:30"})]  # fmt: skip
+ASKED = [ToolResult("r1", "book_table", {"date": "2026-05-02"}, {"status": "confirmed"})]
+
+
+@pytest.mark.parametrize(
+    ("results", "text", "holds"),
+    [
+        (TABLE, "Your table is booked for Saturday, 2 May.", True),
+        (TABLE, "Your table is booked for Sunday, 2 May.", False),
+        (ASKED, "Your table is booked for Saturday, 2 May.", True),
+        (ASKED, "Your table is booked for Sunday, 2 May.", False),
+        (TABLE, "Ihr Tisch ist für Samstag, den 2. Mai, reserviert.", True),
+        (TABLE, "Ihr Tisch ist für Sonntag, den 2. Mai, reserviert.", False),
+        (TABLE, "Ihr Tisch ist für den 2. Mai (Samstag) reserviert.", True),
+        (TABLE, "Su mesa está reservada para el sábado 2 de mayo.", True),
+        (TABLE, "Su mesa está reservada para el domingo 2 de mayo.", False),
+        (TABLE, "Su mesa está reservada para el 02/05/2026.", True),
+        (TABLE, "Su mesa está reservada para el 05/02/2026.", False),
+        (TABLE, "您的餐桌已预订，时间为5月2日（星期六）。", True),
+        (TABLE, "您的餐桌已预订，时间为5月2日（星期日）。", False),
+        (TABLE, "تم حجز طاولتك ليوم السبت 2 مايو.", True),
+        (TABLE, "تم حجز طاولتك ليوم الأحد 2 مايو.", False),
+    ],
+)
+def test_the_weekday_beside_a_day_is_that_of_the_day(
+    results: list[ToolResult], text: str, holds: bool
+) -> None:
+    verdict = check_statement(text, facts_of("Please book a table", results))
+    assert (verdict.support != "unsupported") is holds, verdict.problems
+
+
+ALARMS = [ToolResult("r1", "list_alarms", {}, [
+    {"id": 1, "time": "06:30", "days": ["Mon", "Tue"]}, {"id": 2, "time": "08:00", "days": ["Sat"]}])]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("You have two alarms, at 6:30 and 8:00.", True),
+        ("You have 2 alarms, at 6:30 and 8:00.", True),
+        ("Alarm 2 rings at 6:30.", False),
+        ("Alarm 1 rings at 6:30 on Mondays and Tuesdays.", True),
+        ("Alarm 1 rings at 6:30 on Sundays.", False),
+    ],
+)
+def test_how_many_there_are_names_none_of_them(text: str, holds: bool) -> None:
+    verdict = check_statement(text, facts_of("Which alarms do I have?", ALARMS))
+    assert (verdict.support != "unsupported") is holds, verdict.problems

@@ -155,6 +155,7 @@ _NEGATED = ENGLISH.pattern("statements.negated")
 _NAME = ENGLISH.pattern("statements.name")
 _NUMBERED = re.compile(r"^\s*(?:[-*•]\s*)?(?:\(?\d{1,2}[.)]|[-*•])\s+")
 _WORD = re.compile(r"[^\W_]+")
+_LAST_WORD = re.compile(r"([^\W\d_]+)\W{0,3}\Z")
 
 
 def claims_of(text: str, facts: Facts) -> Claims:
@@ -279,9 +280,14 @@ def _extract_mentions(claims: Claims, facts: Facts) -> None:
         )
         if labels & facts.labels:
             claims.mentions.append(Mention(moment.span, labels))
+    sizes = {size for size, _ in facts.lists}
     for number in claims.numbers:
         label = f"#{number.value:.0f}"
-        if label in facts.labels and not number.unit:
+        before = _LAST_WORD.search(claims.text[: number.span[0]])
+        is_count = number.value in sizes and not (
+            before and find_concepts(fold_text(before[1])) & facts.field_words
+        )  # "you have 2 alarms", not "alarm 2"
+        if label in facts.labels and not (number.unit or number.word or is_count):
             claims.mentions.append(Mention(number.span, frozenset((label,))))
     claims.mentions.sort(key=lambda m: m.span)
 

@@ -16,7 +16,7 @@ from callwright.grounding.binding import key_concepts
 from callwright.grounding.claims import Claims, Mention, content_words
 from callwright.grounding.facts import Facts, Figure, Leaf
 from callwright.grounding.lexicon import DIFFERENCE, EACH, LIMITATION, PRODUCT, RATIO, SUM
-from callwright.grounding.matching import is_close
+from callwright.grounding.matching import is_close, is_unit_possible
 from callwright.grounding.parts import iter_parts
 from callwright.grounding.quantity import Moment, Number, date_of
 from callwright.grounding.totals import COLUMN, is_announced, iter_comparisons, iter_totals
@@ -381,7 +381,7 @@ def _iter_products(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         amounts.add(2.0)
     for amount in sorted(amounts)[:12]:
         for value, figure in _select_figures(n, claims, facts):
-            if not value or value == 1 or amount == 1:
+            if not value or value == 1 or amount == 1 or not is_unit_possible(n, figure):
                 continue
             where = figure.leaf.where
             yield f"{amount:g} times {where}", amount * value, [figure.leaf]

@@ -29,6 +29,8 @@ from callwright.language.vocabulary import Vocabulary
 
 _MEASURED = ("time", "years", "length")  # what one sign may count; 节 is more than a knot
 _BESIDE = 16  # characters before and behind a number in which a word can hedge it
+_WEEKDAY_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]{4,})(?:,?\sde[nm])?[,\s（(]{0,3}\Z")
+_WEEKDAY_AFTER = re.compile(r"[,\s（(]{0,3}([\u4e00-\u9fff]{2,3}|[^\W\d_]{4,})")
 _SHORT = "calendar.short_date"
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 
@@ -136,7 +138,22 @@ def moments_in(text: str, language: str = "") -> list[Moment]:
     clocks = (clock for code in spoken for clock in find_clocks(text, code))
     said = (Moment(c.span, hour=c.hour, minute=c.minute, either=c.either) for c in clocks)
     told = sorted([*plain, *said], key=lambda m: (m.span[0], -m.span[1]))
-    return _keep_apart([*named, *told] if is_known else [*told, *named])[:MOST]
+    kept = _keep_apart([*named, *told] if is_known else [*told, *named])[:MOST]
+    return [_as_written(m, text, language) for m in kept]
+
+
+def _as_written(m: Moment, text: str, language: str) -> Moment:
+    """A date as its language writes it: with the weekday beside it, and the day before the month
+    where that is the only order.
+    """
+    reader = pack(language)
+    if reader is None or m.day is None or language == "en":
+        return m
+    before = text[max(0, m.span[0] - 20) : m.span[0]]
+    beside = (_WEEKDAY_BEFORE.search(before), _WEEKDAY_AFTER.match(text, m.span[1]))
+    names = (found[1].lower() for found in beside if found)
+    weekday = next((day for name in names if (day := reader.weekdays.get(name)) is not None), None)
+    return replace(m, weekday=weekday, swapped=m.swapped and language == "zh")
 
 
 def _keep_apart(found: Iterable[Moment]) -> list[Moment]:

@@ -82,7 +82,7 @@ def _classify_reading(n: Number, figure: Figure) -> str:
         ):
             return "same"
         return ""
-    if n.unit and not unit and not _is_unit_possible(n, figure):
+    if n.unit and not unit and not is_unit_possible(n, figure):
         return ""
     if is_same_unit(n.unit, unit):
         return "same" if is_close(n, other.value) else ""
@@ -106,11 +106,11 @@ def _is_in_minor(figure: Figure) -> bool:
     return figure.number is not None and figure.number.scale == MINOR
 
 
-def _is_unit_possible(n: Number, figure: Figure) -> bool:
+def is_unit_possible(n: Number, figure: Figure) -> bool:
     """Return True if a field without a unit may have the stated one. Its other labels must not
     contradict that unit.
     """
-    if UNITS[n.unit].dimension == "money":
+    if n.unit and UNITS[n.unit].dimension == "money":
         codes = {
             ALIASES[x]
             for x in figure.leaf.labels
@@ -200,15 +200,19 @@ def _agrees_plainly(m: Moment, other: Moment) -> bool:
         return False
     if m.day is not None and other.day is None and other.month is not None:
         return False
-    if m.weekday is not None:
-        theirs = weekday_of(other) if weekday_of(other) is not None else other.weekday
-        if theirs != m.weekday:
-            return False
+    if m.weekday is not None and weekday_told(other) != m.weekday:
+        return False
     if not is_same_hour(m, other):
         return False
     if m.minute is not None and other.minute is not None and m.minute != other.minute:
         return False
     return m.second is None or other.second is None or m.second == other.second
+
+
+def weekday_told(m: Moment) -> int | None:
+    """The day of the week of a whole date, else the one that a moment tells; None without both."""
+    found = weekday_of(m)
+    return m.weekday if found is None else found
 
 
 def is_same_hour(m: Moment, other: Moment) -> bool:

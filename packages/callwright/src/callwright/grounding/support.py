@@ -35,6 +35,7 @@ from callwright.grounding.matching import (
     same_moment,
     same_number,
     weekday_fits,
+    weekday_told,
 )
 from callwright.grounding.quantity import Moment, Number, Span, find_moments
 from callwright.grounding.wording import check_wording
@@ -242,7 +243,7 @@ def _find_hour(m: Moment, claims: Claims, facts: Facts, cited: Sequence[str]) ->
 
 def _is_asked_moment(m: Moment, asked: Moment) -> bool:
     pairs = ((m.year, asked.year), (m.month, asked.month), (m.day, asked.day),
-             (m.minute, asked.minute), (m.weekday, asked.weekday))  # fmt: skip
+             (m.minute, asked.minute), (m.weekday, weekday_told(asked)))  # fmt: skip
     return is_same_hour(m, asked) and all(a is None or a == b for a, b in pairs)
 
 
