@@ -244,7 +244,7 @@ def resolve_call(
     with Journal.reopen(path) as journal:
         doubts = {d["id"]: d for d in Ledger(journal.events()).unanswered}
         if call not in doubts:
-            known = ", ".join(doubts) or "none is"
+            known = ", ".join(doubts) or "none; what a run ended with stays as its answer tells it"
             raise JournalError(
                 f"the call {call!r} of {journal.run} is not in doubt", hint=f"in doubt: {known}"
             )

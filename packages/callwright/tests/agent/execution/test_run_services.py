@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from callwright import Limits
-from callwright.agent.options import Persistence
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from callwright import Limits, Orchestrator
+from callwright.agent.options import Persistence, Safety
 from callwright.nouns.trace import MemorySink
-from callwright.nouns.types import READ_LOCAL
-from callwright.testing import FakeTool
+from callwright.nouns.types import READ_LOCAL, Effects
+from callwright.testing import FakeTool, ScriptedModel, fake_source
 from tests.agent.execution.test_call_runner import TEXT, call, run
 
 
@@ -24,3 +28,27 @@ async def test_a_refused_unit_of_the_budget_is_recorded_with_whoever_asked() -> 
     assert (refused["limit"], refused["purpose"]) == ("tool_calls", "invoke")
     assert refused["actor"]
     assert any("limit of tool calls" in skip.reason for skip in done.skips)
+
+
+async def test_a_write_that_was_approved_when_the_time_was_over_does_not_leave(
+    tmp_path: Path,
+) -> None:
+    """It was sent, given a millisecond, and was in doubt."""
+    clear = FakeTool("clear", {"x": TEXT}, effects=Effects(read_only=False, destructive=True))
+    model = ScriptedModel([{"calls": [{"tool": "clear", "arguments": {"x": "milk"}}]}])
+
+    async def approve(_: Any) -> bool:
+        await asyncio.sleep(0.3)
+        return True
+
+    setup = Orchestrator(
+        [fake_source(clear)],
+        model=model,
+        limits=Limits(seconds=0.25),
+        safety=Safety(approve),
+        persistence=Persistence(journal=tmp_path),
+    )
+    done = await setup.run("Clear the list milk.")
+    assert (clear.calls, done.in_doubt) == ([], ())
+    assert [s.reason for s in done.skips] == ["the run's limit of seconds is reached"]
+    assert (await setup.resume(done.id)).skips == done.skips

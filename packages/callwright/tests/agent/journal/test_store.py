@@ -137,8 +137,9 @@ def test_a_file_that_is_no_journal_gets_a_clear_error_and_stays_as_it_is(
     path.write_bytes(content)
     with pytest.raises(JournalError, match=r"no journal|not a database"):
         read_journal(path)
-    with pytest.raises(JournalError):
+    with pytest.raises(JournalError, match="is no journal") as caught:
         Journal.reopen(path)
+    assert "make room" not in caught.value.hint
     assert not is_owned(path)
 
 

@@ -388,10 +388,17 @@ class CallRunner:
             if approved is None:
                 return None
             verdict = approved
-        if not self._spend("tool_calls", "invoke", self.shared.budget.spend_tool_call):
-            self._skip("the run's limit of tool calls is reached", refused=True)
-            return None
-        return verdict
+        budget = self.shared.budget
+        limit = (
+            "tool_calls" if budget.seconds_left > 0 else "seconds"
+        )  # a write is not sent to be cut
+        if self._spend(limit, "invoke", lambda: limit != "seconds" and budget.spend_tool_call()):
+            return verdict
+        told = str(self.shared.trace.events[-1].data["limit"]).replace(
+            "_", " "
+        )  # as it is on record
+        self._skip(f"the run's limit of {told} is reached", refused=True)
+        return None
 
     async def _approve_or_skip(
         self, call: CheckedCall, denied: Denied, state: ClearanceState

@@ -146,7 +146,7 @@ class Journal:
             raise JournalError(f"there is no run {place}", hint=_OTHERS)
         lock = _acquire_lock(place)
         try:
-            with _convert_write_errors(place):
+            with _convert_write_errors(place), _convert_read_errors(place):
                 make_private(place)
                 database = open_database(place)
                 try:
