@@ -234,6 +234,7 @@ FARES = ToolResult("r1", "list_orders", {}, [
         ("You have 3 orders, 1 of them done.", False),  # one call was made
         ("AF77 leaves one day later than LH123.", True),
         ("AF77 leaves two days later than LH123.", False),
+        ("The three orders leave within three days.", True),
     ],
 )
 def test_what_follows_belongs_to_the_records_that_are_named(text: str, holds: bool) -> None:

@@ -292,7 +292,8 @@ def _iter_spans(n: Number, claims: Claims, facts: Facts) -> Iterator[_Way]:
         if unit == "day" and one and two:
             nights = abs((one - two).days)
             yield where, float(nights), leaves
-            if n.unit and (f.leaf.result, f.leaf.record) == (g.leaf.result, g.leaf.record):
+            is_one = (f.leaf.result, f.leaf.record) == (g.leaf.result, g.leaf.record)
+            if n.unit and (is_one or not DIFFERENCE.search(claims.text)):  # no "two days later"
                 yield f"{where}, both counted", nights + 1.0, leaves
         for value in {abs(seconds), 86400 - abs(seconds) if abs(seconds) < 86400 else abs(seconds)}:
             if UNITS[unit].dimension == "years":
