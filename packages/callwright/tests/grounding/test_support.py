@@ -441,6 +441,12 @@ def test_days_places_and_shares_are_told_in_many_ways(
     assert (verdict.support != "unsupported") is holds, verdict.problems
 
 
+def test_nights_are_counted_where_today_is_known() -> None:
+    facts = facts_of("Book the Anker", STAY, said=["Today is Friday, 2026-03-13."])
+    assert check_statement("You stay for three nights.", facts).support == "supported"
+    assert check_statement("You stay for 2 nights.", facts).support == "unsupported"
+
+
 @pytest.mark.parametrize(
     ("text", "holds"),
     [

@@ -321,9 +321,8 @@ def _iter_distances(
 
 def _counts_from_today(n: Number, claims: Claims) -> bool:
     """Return True if the words beside a number of days count from today: "in #", "# ago"."""
-    if n.unit not in _DAYS and UNITS[n.unit].dimension != "years":
-        return False
-    return _says_beside(n, claims, "days.from_today")
+    is_long = n.unit in _DAYS or (n.unit and UNITS[n.unit].dimension == "years")
+    return bool(is_long) and _says_beside(n, claims, "days.from_today")
 
 
 def _says_beside(n: Number, claims: Claims, what: str) -> bool:

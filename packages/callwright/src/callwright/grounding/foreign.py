@@ -42,7 +42,10 @@ def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
     the word for a million in the text. Without one all that have no decimals count as rough.
     Spelled-out numbers are not read.
     """
-    reader = pack(language) or _find_reader(text)
+    readers = (
+        one for one in map(pack, PACKS) if one and any(n.scale != 1 for n in one.numbers(text))
+    )
+    reader = pack(language) or next(readers, None)
     if reader is None:
         pointed = _DECIMAL_COMMA.sub(r"\1.\2", text)
         found = find_numbers(pointed, taken, words=False)
@@ -52,12 +55,6 @@ def numbers_in(text: str, taken: Sequence[Span], language: str) -> list[Number]:
     found = find_numbers(blank_unparted(reader.with_point(text)), aside, words=False)
     worded = (_with_words(n, written.get(n.digits[0]), text, reader) for n in found)
     return [_hedge(n, text, reader) for n in join_parts(text, worded, reader.joiners)]
-
-
-def _find_reader(text: str) -> LanguagePack | None:
-    """The first pack that reads a word behind a number as a scale: "12,5 Millionen"."""
-    readers = (one for one in map(pack, PACKS) if one is not None)
-    return next((one for one in readers if any(n.scale != 1 for n in one.numbers(text))), None)
 
 
 def numbers_in_result(text: str, taken: Sequence[Span], *, words: bool) -> list[Number]:
