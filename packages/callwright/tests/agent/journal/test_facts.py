@@ -44,7 +44,7 @@ def test_a_write_that_was_made_stands_for_the_same_call_and_keeps_what_it_return
     facts = fold_facts([intent("r2"), result("r2")])
     assert [(r.id, r.content) for r in facts.results] == [("r2", "B7")]
     [call] = facts.calls
-    assert (call.place, call.key) == (("book", '{"guest":"Ann"}'), "key of r2")
+    assert (call.tool, call.arguments, call.key) == ("book", {"guest": "Ann"}, "key of r2")
     assert call.result == facts.results[0]
     assert facts.numbered == 2
     assert not facts.blocked

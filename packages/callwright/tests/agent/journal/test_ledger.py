@@ -129,7 +129,7 @@ def _start(**more: Any) -> Event:
     return Event("run.start", 0, 0.0, {"run": "first", **more})
 
 
-ANN = ("book", {"guest": "Ann"})
+ANN = ("book", lambda arguments: arguments == {"guest": "Ann"})
 
 
 def test_a_run_that_continues_replays_nothing_and_knows_what_was_done() -> None:
@@ -165,7 +165,7 @@ def test_an_open_call_may_be_sent_again_by_the_call_that_stands_for_it() -> None
     ledger = Ledger(known, continuing=True)
     assert ledger.facts.blocked == {"book": "r1"}
     assert ledger.may_send_again("r2", *ANN)
-    assert not ledger.may_send_again("r2", "book", {"guest": "Ben"})
+    assert not ledger.may_send_again("r2", "book", lambda _: False)
     again = Ledger([*known, _start(segment=2), _write("r2", earlier="r1")])
     assert [d["id"] for d in again.unanswered] == ["r2"], "r1 is on its way as r2"
     assert again.facts.blocked == {"book": "r1"}

@@ -698,3 +698,26 @@ async def test_a_dry_run_stays_one_wherever_it_was_stopped(tmp_path: Path) -> No
     resumed = await again.resume(begun)
     assert not clear.calls
     assert [e.data["by"] for e in resumed.events if e.kind == "approval"] == ["dry run"]
+
+
+@pytest.mark.parametrize("spelled", [{"amount": 5.0}, {"amount": 5, "currency": "EUR"}])
+async def test_a_write_on_record_is_not_sent_again_in_another_spelling(
+    tmp_path: Path, spelled: dict[str, Any]
+) -> None:
+    """After an upgrade the same payment was made again, for 5.0 or with its default said."""
+    about = {"amount": {"type": "number"}, "currency": {**TEXT, "default": "EUR"}}
+
+    def build(arguments: dict[str, Any], folder: Path) -> tuple[Orchestrator, FakeTool]:
+        pay = FakeTool("pay", about, required=["amount"], output={"paid": True}, effects=WRITE)
+        said = {"statements": [{"text": "Paid.", "results": ["r1"]}], "missing": []}
+        model = ScriptedModel({"bind": {"calls": [call("pay", **arguments)]}, "answer": said})
+        kept = Persistence(journal=folder)
+        return Orchestrator([fake_source(pay)], model=model, persistence=kept), pay
+
+    setup, first = build({"amount": 5}, tmp_path)
+    path = find_journal((await setup.run("Pay 5 EUR.")).id, tmp_path)
+    kept = [event.kind for event in read_journal(path)[1]].index("answer")
+    again, second = build(spelled, tmp_path / "old")
+    done = await again.resume(aged(path, tmp_path / "old", kept))
+    assert (len(first.calls), second.calls) == (1, [])
+    assert [(r.tool, r.content) for r in done.results] == [("pay", {"paid": True})]

@@ -180,7 +180,8 @@ class CallRunner:
         tool = call.tool
         doubt = self.shared.index.doubts.get(tool.name)
         ledger = self.shared.ledger
-        if doubt is not None and not ledger.may_send_again(self.id, tool.name, call.arguments):
+        is_same = partial(_is_same_call, call)
+        if doubt is not None and not ledger.may_send_again(self.id, tool.name, is_same):
             why = (
                 f"not called: whether {doubt} was done is not known, and this could do it a second"
                 " time"
@@ -434,8 +435,8 @@ class CallRunner:
         if isinstance(verdict, Denied) and verdict.rule != "approval":
             return None
         if self._same_earlier(call) is None:
-            ledger = self.shared.ledger
-            found = ledger.take_earlier(self.id, attempt, call.tool.name, call.arguments)
+            ledger, is_same = self.shared.ledger, partial(_is_same_call, call)
+            found = ledger.take_earlier(self.id, attempt, call.tool.name, is_same)
             self.outcome.earlier += [] if found is None else [found]
         same = self._same_earlier(call)
         if same is None or same.result is None:
@@ -445,7 +446,7 @@ class CallRunner:
     def _same_earlier(self, call: CheckedCall | ClearedCall) -> EarlierCall | None:
         """The call of an earlier segment for which this one stands."""
         last = self.outcome.earlier[-1] if self.outcome.earlier else None
-        return last if last is not None and last.arguments == call.arguments else None
+        return last if last is not None and _is_same_call(call, last.arguments) else None
 
     def _named_earlier(self, call: CheckedCall | ClearedCall) -> JsonObject:
         """The earlier call for which this one stands, for the record."""
@@ -718,6 +719,11 @@ class CallRunner:
             }
         )
         self.shared.trace.add("skip", tool=skip.tool, reason=skip.reason, slot=skip.slot, **named)
+
+
+def _is_same_call(call: CheckedCall | ClearedCall, arguments: JsonObject) -> bool:
+    """Return True if arguments mean the same call, however they spell a number or a default."""
+    return make_call_key(call.tool, arguments) == make_call_key(call.tool, call.arguments)
 
 
 def _build_held(call: ToolCall, denied: Denied) -> HeldCall:

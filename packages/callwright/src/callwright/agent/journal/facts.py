@@ -16,7 +16,7 @@ from typing import Any
 from callwright.nouns.errors import Failure
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Event
-from callwright.nouns.types import Effects, JsonObject, Skip, ToolResult, to_canonical_json
+from callwright.nouns.types import Effects, JsonObject, Skip, ToolResult
 from callwright.repair.outcome import is_unknown
 
 _NUMBERED = re.compile(r"r(\d+)")
@@ -36,11 +36,6 @@ class EarlierCall:
     arguments: JsonObject
     key: str = ""
     result: ToolResult | None = None
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """The key that identical calls have in common."""
-        return self.tool, to_canonical_json(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

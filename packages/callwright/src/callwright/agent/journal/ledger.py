@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from callwright.agent.journal.facts import EarlierCall, RecordedFacts, fold_facts
 from callwright.nouns.errors import JournalError
 from callwright.nouns.trace import Event, collect_blobs
-from callwright.nouns.types import Effects, JsonObject, to_canonical_json
+from callwright.nouns.types import Effects, JsonObject
 
 Answer = Mapping[str, Any]  # the data of an event that carries "actor" and "turn"
+IsSame: TypeAlias = Callable[[JsonObject], bool]
 
 
 class Ledger:
@@ -128,26 +129,27 @@ class Ledger:
         return self._facts
 
     def take_earlier(
-        self, call: str, attempt: int, tool: str, arguments: JsonObject
+        self, call: str, attempt: int, tool: str, is_same: IsSame
     ) -> EarlierCall | None:
         """The earlier call that this sending stands for, which no other stands for then; None for a
-        call that is new. A replay gives what was given before.
+        call that is new. A replay gives what was given before. ``is_same``: of the arguments of a
+        call of this tool, whether they mean the same.
         """
         if self.segment == 1 or not self.facts.calls:
             return None
         wanted = self._repeats.get((call, attempt))
-        found = self._find_earlier(tool, arguments) if wanted is None else self._named(wanted)
+        found = self._find_earlier(tool, is_same) if wanted is None else self._named(wanted)
         if found is not None:
             self._standing.remove(found)
         return found
 
-    def may_send_again(self, call: str, tool: str, arguments: JsonObject) -> bool:
+    def may_send_again(self, call: str, tool: str, is_same: IsSame) -> bool:
         """Return True if this call stands for one that is open, so that it may be sent with its
         key.
         """
         if self.segment == 1:
             return False
-        found = self._named(self._repeats.get((call, 1), "")) or self._find_earlier(tool, arguments)
+        found = self._named(self._repeats.get((call, 1), "")) or self._find_earlier(tool, is_same)
         return found is not None and found.result is None
 
     @property
@@ -155,9 +157,10 @@ class Ledger:
         """Ids of the earlier calls for which no call of this segment stands."""
         return tuple(one.id for one in self._standing)
 
-    def _find_earlier(self, tool: str, arguments: JsonObject) -> EarlierCall | None:
-        taken, place = {*self._repeats.values()}, (tool, to_canonical_json(arguments))
-        return next((e for e in self._standing if e.place == place and e.id not in taken), None)
+    def _find_earlier(self, tool: str, is_same: IsSame) -> EarlierCall | None:
+        taken = {*self._repeats.values()}
+        found = (e for e in self._standing if e.tool == tool and e.id not in taken)
+        return next((e for e in found if is_same(e.arguments)), None)
 
     def _named(self, id_: str) -> EarlierCall | None:
         return next((one for one in self._standing if one.id == id_), None)
