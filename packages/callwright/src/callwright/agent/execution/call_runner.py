@@ -10,7 +10,7 @@ ledger. So a run does not depend on which call was faster, and can be replayed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -41,7 +41,7 @@ from callwright.agent.safety.held_call import UNSTATED_VALUE, HeldCall
 from callwright.agent.safety.looked_up import find_looked_up
 from callwright.http import Retry
 from callwright.models.dialogue import run_dialogue
-from callwright.nouns.errors import Failure, Violation
+from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     CheckedCall,
@@ -180,8 +180,9 @@ class CallRunner:
         tool = call.tool
         doubt = self.shared.index.doubts.get(tool.name)
         ledger = self.shared.ledger
-        is_same = partial(_is_same_call, call)
-        if doubt is not None and not ledger.may_send_again(self.id, tool.name, is_same):
+        if doubt is not None and not ledger.may_send_again(
+            self.id, tool.name, partial(_is_same_call, call)
+        ):
             why = (
                 f"not called: whether {doubt} was done is not known, and this could do it a second"
                 " time"
@@ -212,7 +213,8 @@ class CallRunner:
             self.outcome.refusal = verdict
             self.outcome.held = self._hold_ungrounded(call, verdict)
             self.outcome.lacks = self.outcome.held is not None
-            self._skip(_get_reason(verdict.violations), refused=True)
+            said = next((one.message for one in verdict.violations), "refused by the gate")
+            self._skip(said, refused=True)
             return None
         if not self.shared.handling.may_repair:
             written = self._as_written(call, verdict)
@@ -341,12 +343,9 @@ class CallRunner:
 
     def _granted(self, tier: str) -> bool:
         """One tier-2 question, or one repeated execution, from the run's budget B."""
-        granted = self._spend("repairs", "repair", self.shared.budget.spend_repair)
+        granted = self.shared.spend(self.id, "repairs", "repair", self.shared.budget.spend_repair)
         self.shared.repairs[tier] += granted
         return granted
-
-    def _spend(self, limit: str, purpose: str, spend: Callable[[], bool]) -> bool:
-        return self.shared.spend(self.id, limit, purpose, spend)
 
     async def _run(self, call: CheckedCall) -> ToolResult | None:
         """Invoke; while the diagnosis allows it and the budget lasts, repair and invoke again."""
@@ -393,7 +392,9 @@ class CallRunner:
         limit = (
             "tool_calls" if budget.seconds_left > 0 else "seconds"
         )  # a write is not sent to be cut
-        if self._spend(limit, "invoke", lambda: limit != "seconds" and budget.spend_tool_call()):
+        if self.shared.spend(
+            self.id, limit, "invoke", lambda: limit != "seconds" and budget.spend_tool_call()
+        ):
             return verdict
         told = str(self.shared.trace.events[-1].data["limit"]).replace(
             "_", " "
@@ -734,7 +735,3 @@ def _get_asked_wait(failure: Failure) -> float:
     """The seconds that the world asks to wait (``Retry-After``), 0 without a number of them."""
     asked = failure.detail.get("retry_after") if isinstance(failure.detail, dict) else 0.0
     return asked if isinstance(asked, int | float) else 0.0
-
-
-def _get_reason(violations: Sequence[Violation]) -> str:
-    return violations[0].message if violations else "refused by the gate"

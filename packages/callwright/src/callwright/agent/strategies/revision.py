@@ -169,13 +169,9 @@ def _list_unknown_tools(context: StepContext, tools: Iterable[str]) -> list[Lost
             one.call.tool,
             one.call.slot,
             one.call.id,
-            _read_arguments(one.call.arguments),
+            one.call.arguments if isinstance(one.call.arguments, dict) else {},
             one.message,
         )
         for one in refused
         if one.call.tool and one.call.tool not in known
     ]
-
-
-def _read_arguments(arguments: object) -> JsonObject:
-    return arguments if isinstance(arguments, dict) else {}
