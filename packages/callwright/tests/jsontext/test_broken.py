@@ -64,6 +64,7 @@ def test_strict_json_has_no_problems() -> None:
         ('{"a": """print("b", 1)\n"""}', {"a": 'print("b", 1)\n'}),
         ("{'a': '''it's \"b\"'''}", {"a": 'it\'s "b"'}),
         ('["""a""", ""]', ["a", ""]),
+        ('{"a": """b", "c": 1}', {"a": '""b', "c": 1}),
         ('{"a": 10%}', {"a": "10%"}),
         (r'{"a": "C:\Users\me\notes.txt"}', {"a": r"C:\Users\me\notes.txt"}),
         (r'{"a": "C:\\Users\\new\\", b: 1}', {"a": "C:\\Users\\new\\", "b": 1}),
@@ -159,6 +160,7 @@ def test_deep_and_long_garbage_is_refused_quickly() -> None:
             parse_lenient(text)
     for text in ("[" * 100_000, '{"a":' * 50_000):
         assert parse_lenient(text).truncated
+    assert parse_lenient('{"a": [' + '"""a",' * 40_000 + "]}").problems
     assert time.perf_counter() - started < 5
 
 
@@ -178,6 +180,7 @@ def test_bytes_that_are_not_utf8_are_named() -> None:
         ('{"a": 5 * 3}', None),
         ('{"a": 05}', None),
         ('{"a": 5%, not here "b": 1}', None),
+        ('{"a": """5", "b": 5 000}', None),
     ],
 )
 def test_no_repair_loses_a_digit(text: str, value: Any) -> None:

@@ -130,7 +130,7 @@ def _is_in_date(
     month = next((m.month for m in claims.moments if m.day and _is_beside(n, m, claims)), None)
     beside, is_year = claims.text[max(0, n.span[0] - 4) : n.span[1] + 3], 1000 <= n.value <= 2200
     place = claims.says("statements.ordinal", beside)
-    if n.unit or n.word or n.step != 1 or not (place or month or is_year):
+    if n.unit or n.word or n.step != 1 or n.value > 2200 or not (place or month or is_year):
         return False
     day = None if is_year else int(n.value)
     moment = Moment(n.span, int(n.value) if is_year else None, month if day else None, day)

@@ -28,14 +28,18 @@ _PYTHON_WORD = re.compile(r"\b(True|False|None)\b|'")
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 # a string that ends where a value may, and the slips outside of strings; linear: nothing is retried
 _TOKEN = re.compile(
-    r'''(?P<triple>"""(?>[^"\\]|\\.|"(?!""\s*+[,}\]]))*+"""'''
-    r"""|'{3}(?>[^'\\]|\\.|'(?!''\s*+[,}\]]))*+'{3})|"""
     r"""(?P<text>"(?>[^"\\]|\\.|"(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:"|\Z))"""
     r"|(?<![\w'])(?P<single>'(?>[^'\\]|\\.|'(?!\s*+(?:[,:}\])]|/[/*]|\Z)))*+(?:'|\Z))"
     r"|(?P<comma>,)(?=\s*+[}\]])|(?P<comment>//[^\n]*+|/\*(?>[^*]|\*(?!/))*+\*/)"
     r"|(?<![\w.$-])(?P<amount>[-+]?\d+(?:\.\d+)?\s?(?:%|[€$£¥°][A-Z]?|[^\W\d_]+)"
     r"|[€$£¥]\s?\d+(?:\.\d+)?)(?=\s*+(?:[,}\]]|/[/*]))"
     r"|(?<![\w.$-])(?P<word>[A-Za-z_$][\w$-]*+)(?P<key>\s*+:)?",
+    re.DOTALL,
+)
+# … behind strings in three quotes, of which one without an end is everything that is left
+_TRIPLE = re.compile(
+    r'''(?P<triple>"""(?>[^"\\]|\\.|"(?!""\s*+[,}\]]))*+(?:"""|\Z)'''
+    r"""|'{3}(?>[^'\\]|\\.|'(?!''\s*+[,}\]]))*+(?:'{3}|\Z))|""" + _TOKEN.pattern,
     re.DOTALL,
 )
 _INNER = re.compile(r'\\x[0-9a-fA-F]{2}|\\U000[0-9a-fA-F]{5}|\\.|"|[\x00-\x1f]', re.DOTALL)
@@ -251,6 +255,8 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
         kind, token = found.lastgroup, found[0]
         if kind == "text":
             return token if _is_sound(token) else _requote_string(token, made)
+        if kind == "triple" and not (len(token) > 5 and token.endswith(token[:3])):
+            return _TOKEN.sub(repaired, token)
         if kind in ("single", "triple"):
             made.add(f"{'single' if kind == 'single' else 'three'} quotes for double ones")
             return _requote_string(token if kind == "single" else token[2:-2], made)
@@ -267,7 +273,7 @@ def _fix_common_slips(text: str, problems: list[str]) -> str:
             made.add("Python words for JSON's")
         return _PYTHON_WORDS.get(token, token)
 
-    tidy = _TOKEN.sub(repaired, text)
+    tidy = _TRIPLE.sub(repaired, text)
     problems += sorted(made)
     return tidy
 
