@@ -619,3 +619,24 @@ def test_an_intent_that_the_disk_refused_is_not_put_there_later_as_if_its_call_h
         (path,) = list_journals(folder)
         kinds = [event.kind for event in read_journal(path, every=True)[1]]
         assert kinds == ["run.start", "call.checked", *(["intent"] if left else [])]
+
+
+def test_a_journal_that_is_written_while_it_is_read_is_not_taken_for_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of one moment were held against marks of the next."""
+    journal, later = Journal.create(tmp_path), ["b"]
+    note(journal, "a")
+    journal.commit()
+
+    def meanwhile(_cursor: object, sql: str, _bindings: object) -> bool:
+        if "sqlite_master" in sql and later:
+            note(journal, later.pop())
+            journal.commit()
+        return True
+
+    hook = [lambda made: setattr(made, "exec_trace", meanwhile)]
+    monkeypatch.setattr(apsw, "connection_hooks", hook)
+    assert notes(journal.path) == ["a"]
+    assert notes(journal.path) == ["a", "b"]
+    journal.close()

@@ -314,7 +314,8 @@ def read_journal(
         database = apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             database.set_busy_timeout(5_000)
-            return _read_meta(database, place), _read_events(database, place, every, texts)
+            with database:  # one moment of it: its owner may write meanwhile
+                return _read_meta(database, place), _read_events(database, place, every, texts)
         finally:
             database.close()
 
