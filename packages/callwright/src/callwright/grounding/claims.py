@@ -76,7 +76,7 @@ class Claims:
         reader = pack("en" if self.readable else self.language)
         return reader is None or reader.says("statements.twice", self.text) is not False
 
-    def says(self, what: str, text: str) -> bool:
+    def speaks_of(self, what: str, text: str) -> bool:
         """Return True if a part of the statement says something in the statement's language."""
         reader = pack("en" if self.readable else self.language)
         return reader is not None and bool(reader.says(what, text))
@@ -122,7 +122,7 @@ class Claims:
         others = [m for m in self.mentions if not _same_place(m.span, span)]
         values, clause = self.values, self.clause_of(span)
         is_each = others and span in values and len(values) % len(others) == 0
-        if is_each and self.says("statements.in_order", self.text):
+        if is_each and self.speaks_of("statements.in_order", self.text):
             return [others[values.index(span) % len(others)]]
         here = [m for m in others if clause.span[0] <= m.span[0] < clause.span[1]]
         if here:

@@ -328,7 +328,9 @@ def _counts_from_today(n: Number, claims: Claims) -> bool:
 def _says_beside(n: Number, claims: Claims, what: str) -> bool:
     """Return True if the words beside a number, which stands as "#", say something."""
     (start, end), text = n.span, claims.text
-    return claims.says(what, f"{text[max(0, start - _BESIDE) : start]}#{text[end : end + _BESIDE]}")
+    return claims.speaks_of(
+        what, f"{text[max(0, start - _BESIDE) : start]}#{text[end : end + _BESIDE]}"
+    )
 
 
 def _iter_contrasts(

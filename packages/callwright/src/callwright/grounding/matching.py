@@ -134,8 +134,10 @@ def figures_for(n: Number, facts: Facts, claims: Claims) -> list[tuple[Figure, s
     """Every figure that is the stated number, and how."""
     found = [(f, how) for f in _iter_candidates(n, facts) if (how := same_number(n, f))]
     # the sign is told in words: "3 degrees below zero"
-    is_reversed = claims.says("statements.reversed", claims.text) or _REVERSED.search(claims.text)
-    if not found and (is_reversed or claims.says("statements.spent", claims.text)):
+    is_reversed = claims.speaks_of("statements.reversed", claims.text) or _REVERSED.search(
+        claims.text
+    )
+    if not found and (is_reversed or claims.speaks_of("statements.spent", claims.text)):
         mirrored = Number(-n.value, n.step, n.span, n.digits, n.unit, n.hedge, n.word, n.scale)
         found = [
             (f, how) for f in _iter_candidates(mirrored, facts) if (how := same_number(mirrored, f))

@@ -129,7 +129,7 @@ def _is_in_date(
     """
     month = next((m.month for m in claims.moments if m.day and _is_beside(n, m, claims)), None)
     beside, is_year = claims.text[max(0, n.span[0] - 4) : n.span[1] + 3], 1000 <= n.value <= 2200
-    place = claims.says("statements.ordinal", beside)
+    place = claims.speaks_of("statements.ordinal", beside)
     if n.unit or n.word or n.step != 1 or n.value > 2200 or not (place or month or is_year):
         return False
     day = None if is_year else int(n.value)
@@ -144,7 +144,7 @@ def _is_in_date(
     )
 
 
-_JOINT = re.compile(r"(?:st|nd|rd|th)?\W*(?:[^\W_]+\W+){0,3}\Z")  # "th, 15th and "
+_JOINT = re.compile(r"\W*(?:[^\W_]+\W+){0,3}\Z")  # "th, 15th and "
 _FARTHEST = 14  # characters between two days of one month
 
 
