@@ -65,7 +65,8 @@ def spoken(row: Transcript) -> set[DefectKind]:
 
 async def again(first: Transcript, second: Transcript) -> set[DefectKind]:
     """The classes that are found of a row in a data set that holds another one before it."""
-    finding = await DatasetVerifier([first, second]).judge(second, Meter())
+    verifier = DatasetVerifier([first, second])
+    finding = await verifier.judge(verifier.rows()[-1].item, Meter())
     return {one["kind"] for one in finding.found["findings"]}
 
 
