@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
@@ -9,6 +10,7 @@ from typing import TypeVar
 
 from callwright.agent.journal.ledger import Answer, Ledger, build_divergence_error
 from callwright.models.dialogue import run_dialogue as dialogue_with
+from callwright.nouns.errors import ModelError
 from callwright.nouns.limits import Budget
 from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatModel, ChatRequest, ReplyMode
@@ -53,6 +55,8 @@ class Questions:
         self._ledger = ledger or Ledger()
         self._instructions = instructions  # stand in the system message of every question
         self._open = 0  # questions on their way
+        # calls of tools that have left, each with the event of its return
+        self.sent: dict[str, asyncio.Event] = {}
 
     @property
     def calls_left(self) -> int:
@@ -89,6 +93,11 @@ class Questions:
         self._trace.announce("question", purpose=request.purpose)
         try:
             reply = await self.model.complete(request, self._watcher(cutter, on_piece))
+        except ModelError:
+            # it ends the run: what has left would be cancelled in the middle, and a write in doubt
+            while under_way := [back for back in self.sent.values() if not back.is_set()]:
+                await under_way[0].wait()
+            raise
         finally:
             self._open -= 1
         discarded = ""

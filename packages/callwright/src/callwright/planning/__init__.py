@@ -48,12 +48,7 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         and spec not in READ_VECTORS
         and (not isinstance(spec, str) or spec in PLANNERS)
     ):
-        if isinstance(spec, str):
-            named = spec
-        elif spec is None:
-            named = "default"
-        else:
-            named = spec.name
+        named = spec if isinstance(spec, str) else getattr(spec, "name", "default")
         reading = " or ".join(f"--planner {name}" for name in READ_VECTORS)
         raise ConfigError(
             f"the planner {named!r} reads no vectors: the encoder {encoder!r} would go unused",
@@ -61,7 +56,7 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         )
     if spec is not None and not isinstance(spec, str):
         return spec
-    if spec in (None, "default"):
+    if spec in (None, "default", "edges"):
         return default_planner()
     if spec == "layers":
         from callwright.models.encoders import open_encoder
@@ -73,10 +68,6 @@ def open_planner(spec: str | Planner | None = None, encoder: str | None = None) 
         from callwright.planning.edges import WITH_ENCODER, EdgePlanner, open_model
 
         return EdgePlanner(open_model(WITH_ENCODER, open_encoder(encoder)))
-    if spec == "edges":
-        from callwright.planning.edges import EdgePlanner
-
-        return EdgePlanner()
     if spec.removeprefix(_DAG).startswith(_MODELS):
         from callwright.planning.trained import TrainedPlanner
 

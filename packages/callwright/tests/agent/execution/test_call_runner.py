@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callwright import Limits, Orchestrator, Run
+from callwright.agent.journal.store import list_journals
 from callwright.agent.options import Persistence, Safety
 from callwright.agent.strategies.dag import Given
+from callwright.nouns.errors import ModelError
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import MemorySink
 from callwright.nouns.types import READ_LOCAL, WRITE, Message
@@ -231,3 +234,30 @@ async def test_a_write_that_returns_nothing_is_told_as_done(returned: Any) -> No
     done = await run([tool], [call("notify", to="beta")])
     assert (done.status, done.answer.text) == ("answered", "Done.")
     assert [one.content for one in done.results] == [{"done": True}]
+
+
+async def test_a_write_comes_back_before_the_model_that_died_beside_it_ends_the_run(
+    tmp_path: Path,
+) -> None:
+    """The question about one call ended the other in the middle, which was in doubt then."""
+    said = {"statements": [{"text": "Done.", "results": ["r1"]}], "missing": []}
+    calls = {"calls": [call("book", x="alpha"), call("look", x="Oslo")]}
+
+    async def slow(**_: Any) -> str:
+        await asyncio.sleep(0.05)
+        return "B7"
+
+    def build(repair: Any) -> tuple[Orchestrator, FakeTool]:
+        book = FakeTool("book", {"x": TEXT}, output=slow, effects=WRITE)
+        look = FakeTool("look", {"x": SHORT}, output="ok", effects=READ_LOCAL)
+        model = ScriptedModel({"bind": calls, "repair": repair, "*": said})
+        kept = Persistence(journal=tmp_path)
+        source, planner = fake_source(book, look), OneLayer()
+        return Orchestrator([source], model=model, planner=planner, persistence=kept), book
+
+    with pytest.raises(ModelError, match="dead"):
+        await build(ModelError("dead"))[0].run("Book alpha and look at Oslo.")
+    again, book = build({"x": "Os"})
+    done = await again.resume(list_journals(tmp_path)[0])
+    assert (done.in_doubt, book.calls) == ((), [])
+    assert [r.content for r in done.results if r.tool == "book"] == ["B7"]

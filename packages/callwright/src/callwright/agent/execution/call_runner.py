@@ -623,15 +623,19 @@ class CallRunner:
         trace.announce("call", id=self.id, tool=call.tool.name, arguments=call.arguments)
         limits = self.shared.budget.limits
         timeout = min(limits.tool_seconds, max(0.001, self.shared.budget.seconds_left))
-        return await invoke(
-            call,
-            self.shared.caller,
-            timeout=timeout,
-            max_bytes=limits.result_bytes,
-            attempt=attempt,
-            key=key,
-            deadlines=self.shared.deadlines,
-        )
+        self.shared.questions.sent[self.id] = back = asyncio.Event()
+        try:
+            return await invoke(
+                call,
+                self.shared.caller,
+                timeout=timeout,
+                max_bytes=limits.result_bytes,
+                attempt=attempt,
+                key=key,
+                deadlines=self.shared.deadlines,
+            )
+        finally:
+            back.set()
 
     def _without_secrets(self, result: ToolResult) -> ToolResult:
         """A tool may echo the key it was called with: neither the model nor the answer may see

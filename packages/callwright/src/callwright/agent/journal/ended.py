@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
-from callwright.agent.journal.facts import result_of
+from callwright.agent.journal.facts import load_known, result_of
 from callwright.nouns.plan import Plan
 from callwright.nouns.trace import Event
 from callwright.nouns.types import (
@@ -58,12 +57,12 @@ def recorded_outcome(life: Sequence[Event]) -> dict[str, Any]:
         "answer": _answer(answer),
         "plan": Plan.from_slots(plans[-1]["slots"], plans[-1]["revision"]) if plans else Plan(),
         "results": results,
-        "skips": tuple(_made(Skip, e.data) for e in life if e.kind == "skip"),
+        "skips": tuple(load_known(Skip, e.data) for e in life if e.kind == "skip"),
         "events": tuple(life),
         "limit": end["limit"],
         "stale": tuple(result.id for result in results if result.id in stale),
         "in_doubt": tuple(end.get("in_doubt", ())),
-        "cost": {**end["cost"], "usage": _made(Usage, end["cost"]["usage"])},
+        "cost": {**end["cost"], "usage": load_known(Usage, end["cost"]["usage"])},
     }
 
 
@@ -81,7 +80,7 @@ def _answer(told: Mapping[str, Any]) -> Answer:
         Statement(
             one["text"],
             one["support"],
-            tuple(_made(Citation, citation) for citation in one["citations"]),
+            tuple(load_known(Citation, citation) for citation in one["citations"]),
             tuple(one["problems"]),
         )
         for one in told["statements"]
@@ -90,12 +89,6 @@ def _answer(told: Mapping[str, Any]) -> Answer:
         told["text"],
         tuple(statements),
         tuple(told["missing"]),
-        tuple(_made(Edit, edit) for edit in told["edits"]),
+        tuple(load_known(Edit, edit) for edit in told["edits"]),
         tuple(told.get("assumed", ())),
     )
-
-
-def _made(kind: type[Any], told: Mapping[str, Any]) -> Any:
-    """An object of its stored form; what its type does not know is left out."""
-    known = {f.name for f in fields(kind)}
-    return kind(**{key: value for key, value in told.items() if key in known})

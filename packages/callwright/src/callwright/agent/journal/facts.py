@@ -73,10 +73,15 @@ def result_of(data: Mapping[str, Any]) -> ToolResult:
     left out.
     """
     failure = data.get("failure")
-    known = {f.name for f in fields(Failure)}
-    made = Failure(**{k: v for k, v in failure.items() if k in known}) if failure else None
+    made: Failure | None = load_known(Failure, failure) if failure else None
     names = ("id", "tool", "arguments", "content", "seconds", "slot", "attempt", "simulated")
     return ToolResult(**{name: data[name] for name in names if name in data}, failure=made)
+
+
+def load_known(kind: type[Any], told: Mapping[str, Any]) -> Any:
+    """An object of its stored form; what its type does not know is left out."""
+    known = {f.name for f in fields(kind)}
+    return kind(**{key: value for key, value in told.items() if key in known})
 
 
 @dataclass(slots=True)
@@ -88,9 +93,9 @@ class _Call:
 
     @property
     def effects(self) -> Effects | None:
-        known = {f.name for f in fields(Effects)}
         told = self.intent["effects"] if self.intent else {}
-        return Effects(**{k: v for k, v in told.items() if k in known}) if told else None
+        found: Effects | None = load_known(Effects, told) if told else None
+        return found
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from callwright.agent.journal.facts import EarlierCall, RecordedFacts, fold_facts
+from callwright.agent.journal.facts import EarlierCall, RecordedFacts, fold_facts, load_known
 from callwright.nouns.errors import JournalError
 from callwright.nouns.trace import Event, collect_blobs
 from callwright.nouns.types import Effects, JsonObject
@@ -177,7 +177,9 @@ class Ledger:
         """The unanswered calls that may not be repeated. The others are made again, with the same
         key.
         """
-        return tuple(data for data in self.unanswered if not Effects(**data["effects"]).may_repeat)
+        return tuple(
+            data for data in self.unanswered if not load_known(Effects, data["effects"]).may_repeat
+        )
 
     def resolve(self, resolution: Answer) -> None:
         """Note what was found out of a call in doubt: the data of a ``resolution`` event."""
