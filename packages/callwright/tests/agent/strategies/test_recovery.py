@@ -517,6 +517,17 @@ async def test_a_tool_that_came_too_early_is_offered_again_after_what_feeds_it()
     )
 
 
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "retry"])
+async def test_a_frozen_plan_is_not_planned_again_and_no_other_tool_is_offered(way: str) -> None:
+    """It was layered again, with a tool beside the plan whose call was refused then."""
+    scene = SCENES[way]()
+    done = await scene.run(safety=Safety(freeze="plan"))
+    assert (steps(done), done.plan.revision) == ([], 0)
+    planned = {name for layer in scene.layers for name in layer}
+    assert {r.tool for r in done.results} <= planned
+    assert not any("the plan is frozen" in skip.reason for skip in done.skips)
+
+
 @pytest.mark.parametrize("way", WAYS)
 async def test_each_way_can_be_switched_off_and_its_scene_then_fails(way: str) -> None:
     with_it = await SCENES[way]().run(ways=[way])

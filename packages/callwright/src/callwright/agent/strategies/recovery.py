@@ -53,7 +53,8 @@ class Recovery:
 
     def __init__(self, context: StepContext, ways: Collection[str], ask: AskLayer) -> None:
         self._context = context
-        self._ways = frozenset(ways)
+        # a frozen plan is not planned again, and no tool beside it may be called
+        self._ways = frozenset(ways) & ({"retry"} if context.facts.freeze.on else {*WAYS})
         self._ask = ask
         self._asked = ProvenanceIndex(context.query, context.conversation)
         self._judged: set[str] = set()  # calls that were looked at
