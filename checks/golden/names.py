@@ -117,7 +117,6 @@ from callwright.tools.evidence.observation import Origin, Outcome
 from callwright.tools.lists.source import ListSource
 from callwright.tools.lists.tools import (
     tool_from_wire,
-    tool_to_anthropic,
     tool_to_mcp,
     tool_to_openai,
 )
@@ -326,7 +325,11 @@ def styles(one: Tool) -> dict[str, tuple[Json, str]]:
     """Return a tool in every style of the wire, with the digest of what is read from it again."""
     made = {
         "openai": tool_to_openai(one),
-        "anthropic": tool_to_anthropic(one),
+        "anthropic": {
+            "name": one.name,
+            "description": one.description,
+            "input_schema": one.input_schema,
+        },
         "mcp": tool_to_mcp(one),
     }
     return {style: (said, tool_from_wire(said).digest) for style, said in made.items()}

@@ -315,9 +315,10 @@ def read_journal(
         try:
             database.set_busy_timeout(5_000)
             with database:  # one moment of it: its owner may write meanwhile
-                return _read_meta(database, place), _read_events(database, place, every, texts)
+                found = _read_meta(database, place), _read_events(database, place, every, texts)
         finally:
             database.close()
+    return found
 
 
 def is_own(path: Path | str, meta: Mapping[str, Json]) -> bool:
