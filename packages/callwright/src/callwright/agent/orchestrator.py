@@ -112,7 +112,7 @@ from callwright.nouns.model_profile import (
     choose_profile,
     find_profile,
 )
-from callwright.nouns.protocols import ChatModel, Planner, SizedModel
+from callwright.nouns.protocols import ChatModel, Planner, ReplyMode, SizedModel
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
@@ -454,11 +454,8 @@ async def _run_query(
     watch: Watch | None = None,
 ) -> Run:
     start, catalog, model = ledger.start, opened.catalog, opened.model
-    began = start or {}  # a run stays as strict as it began; earlier versions do not say all of it
-    consent = opened.consent.asking(
-        began.get("ask", "destructive"), dry_run=began.get("dry_run", False)
-    )
-    opened = replace(opened, consent=consent)
+    opened = _keep_strictness(opened, start or {})
+    consent = opened.consent
     target = target if start is None else _read_target(start)
     profile = await _choose_profile(setup, model, start)
     limits = Limits(**start["limits"]) if start else profile.widen_limits(setup._limits)
@@ -473,11 +470,7 @@ async def _run_query(
         ((), ()) if listing else _split_tools(setup, opened, query, conversation, start)
     )
     rates = start.get("known", {}) if start else _read_success_rates(setup, catalog)
-    mode = (
-        start["mode"]
-        if start
-        else setup._options.interaction.mode or (await model.capabilities()).mode
-    )
+    mode = start["mode"] if start else await _choose_mode(setup, model)
     sandbox = start.get("sandbox", False) if start else setup._options.safety.sandbox
     instructions = start.get("instructions", "") if start else setup._instructions
     freeze = Freeze.anew(start or setup._freeze)
@@ -552,6 +545,17 @@ async def _run_query(
         streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, opened, job, budget, lost)
+
+
+def _keep_strictness(opened: Opened, began: Mapping[str, Any]) -> Opened:
+    """Keep what was opened as strict as the run began; earlier versions do not say all of it."""
+    ask, is_dry = began.get("ask", "destructive"), began.get("dry_run", False)
+    return replace(opened, consent=opened.consent.asking(ask, dry_run=is_dry))
+
+
+async def _choose_mode(setup: Orchestrator, model: ChatModel) -> ReplyMode:
+    """The way to ask for calls: the one that is named, or the endpoint's best."""
+    return setup._options.interaction.mode or (await model.capabilities()).mode
 
 
 async def _choose_profile(

@@ -41,7 +41,8 @@ class TrainedPlanner:
         self.model = open_model(model)
         self.name = self.model.name if form == "arrows" else f"dag:{self.model.name}"
         # what open_planner takes for it: a model's name tells no address
-        self.spec = f"{'' if form == 'arrows' else 'dag:'}{model}" if isinstance(model, str) else ""
+        prefix = "" if form == "arrows" else "dag:"
+        self.spec = f"{prefix}{model}" if isinstance(model, str) else ""
         self._form = form
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="planner", daemon=True)

@@ -3,12 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from callwright.nouns.types import Tool, ToolCall
 from callwright.parsing import DIALECTS, CallPiece, Parser, TextPiece, write_calls
 from callwright.parsing.formats.families import select_readers
+from callwright.parsing.formats.typed import written_key
 
 MARKERS = [
     *sorted(select_readers(None)),
@@ -119,6 +120,8 @@ def _calls(parser: Parser, text: str) -> list[CallPiece]:
     }
 )
 def test_what_is_written_is_read_as_it_was(dialect: str, given: dict[str, Any]) -> None:
+    # an escaped key that is declared itself is that one
+    assume(all(written_key(key) == key or written_key(key) not in given for key in given))
     text = write_calls([ToolCall("1", "get_weather", given)], dialect)
     found = _calls(_parser(dialect, _tool("get_weather", given)), text)
     assert [(p.call.tool, p.call.arguments) for p in found] == [("get_weather", given)]

@@ -104,10 +104,11 @@ def split_recipe(recipe: Recipe, by_source: Tasks) -> list[tuple[Recipe, Tasks]]
         _require_tasks(learned, name)
     gold = [task.gold for tasks in learned.values() for task in tasks]
     known = {call.name for calls in gold for call in calls}
-    held = {
-        name: [t for t in tasks if t.held_out and known.isdisjoint(c.name for c in t.gold)]
-        for name, tasks in found.items()
-    }
+
+    def is_new(task: Task) -> bool:
+        return task.held_out and known.isdisjoint(call.name for call in task.gold)
+
+    held = {name: [*filter(is_new, tasks)] for name, tasks in found.items()}
     return [(recipe, learned), *([(recipe.measured(), held)] if recipe.held else [])]
 
 
