@@ -389,16 +389,14 @@ class CallRunner:
                 return None
             verdict = approved
         budget = self.shared.budget
-        limit = (
-            "tool_calls" if budget.seconds_left > 0 else "seconds"
-        )  # a write is not sent to be cut
+        # where the time is over a write is not sent to be cut
+        limit = "tool_calls" if budget.seconds_left > 0 else "seconds"
         if self.shared.spend(
-            self.id, limit, "invoke", lambda: limit != "seconds" and budget.spend_tool_call()
+            self.id, limit, "invoke", lambda: limit == "tool_calls" and budget.spend_tool_call()
         ):
             return verdict
-        told = str(self.shared.trace.events[-1].data["limit"]).replace(
-            "_", " "
-        )  # as it is on record
+        # a replay says the limit that is on record
+        told = str(self.shared.trace.events[-1].data["limit"]).replace("_", " ")
         self._skip(f"the run's limit of {told} is reached", refused=True)
         return None
 
