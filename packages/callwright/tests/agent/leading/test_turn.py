@@ -18,6 +18,7 @@ from callwright.agent.state import Asked, RunState
 from callwright.agent.step import Ask, Execute, Replied, Returned
 from callwright.nouns.types import (
     DESTRUCTIVE,
+    READ,
     Message,
     Reply,
     Tool,
@@ -271,12 +272,15 @@ def test_writes_to_records_that_are_not_named_wait_beside_the_one_that_is(
     assert [one.rule for one in made.held] == ["unasked_write"] * (len(codes) - len(expected))
 
 
+READING = (LAMPS[0], replace(LAMPS[1], effects=READ))
+
+
 @pytest.mark.parametrize(("share", "expected"), [(0.6, ["switch_lamp"]), (0.4, [])])
 def test_a_call_that_words_mean_is_asked_for_where_a_letter_tells_its_tool(
     share: float, expected: list[str]
 ) -> None:
     made, policy = lit("Mach das Licht L-204 aus"), LeadPolicy()
-    policy.tools = LAMPS
+    policy.tools = READING
     steps, sent, asked = take_up("turn_off(L-204)", policy, made), [], []
     try:
         action = next(steps)
@@ -298,7 +302,7 @@ def test_a_call_that_words_mean_is_asked_for_where_a_letter_tells_its_tool(
 
 def test_what_the_call_that_words_mean_lacks_is_looked_up_first() -> None:
     made, policy = lit("Mach das Licht im Flur aus"), LeadPolicy()
-    policy.tools = LAMPS
+    policy.tools = READING
     steps, sent = take_up("turn_off(Flur)", policy, made), []
     try:
         action = next(steps)

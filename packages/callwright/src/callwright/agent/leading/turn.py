@@ -72,17 +72,16 @@ def carry_on(steps: Steps[None], policy: LeadPolicy, context: LedContext) -> Ste
 
 def take_up(told: str, policy: LeadPolicy, context: LedContext) -> Steps[bool]:
     """Have the call made that words mean which are themselves a call, ``told``, of a tool that
-    nobody offered. One letter tells which tool the request is for; who meant to call it may not
-    decline again. Returns False where no call comes of that.
+    nobody offered. One letter tells which tool the request is for; where that declares to read,
+    who meant to call it may not decline again. Returns False where no call comes of that.
     """
     if context.is_asked_again or not policy.tools:
         return False
     name = yield from find_wanted(
         context.query, policy.tools, context.ask_letter, least=TAKEN_UP_SHARE
     )
-    meant = [
-        tool for tool in policy.tools if tool.name == name and not tool.effects.declares_destruction
-    ]
+    # a small model that may not decline writes "the sum of 17 and 25" as a reminder
+    meant = [tool for tool in policy.tools if tool.name == name and tool.effects.read_only]
     if not meant:
         return False
     return (yield from carry_on(_ask_for_offered(meant[0], told, policy, context), policy, context))
