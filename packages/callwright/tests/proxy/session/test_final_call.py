@@ -14,7 +14,16 @@ from callwright.proxy.session.final_call import FinalCall, find_final_call
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import JSON, Playbook, assembled, whole
 from tests.proxy.session.phases.test_leading import write_letter
-from tests.proxy.session.test_guard import ASKED, LOOK, PAY, called, came, context, offered
+from tests.proxy.session.test_guard import (
+    ASKED,
+    LOOK,
+    PAY,
+    READ_ONLY,
+    called,
+    came,
+    context,
+    offered,
+)
 from tests.proxy.session.test_told_calls import SMOLAGENTS
 from tests.proxy.session.test_told_prompt import EXAMPLES, RULES, TOLD
 
@@ -47,6 +56,7 @@ def guided(*wanted: Any) -> bytes:
 
 
 PAYING = {"name": "pay", "arguments": {"to": "Ann", "amount": 50}}
+DECLINED = '{"no_call": "why"}'
 SAID = {"statements": [{"text": "Ann was paid; the fee was 3.", "results": ["r1"]}], "missing": []}
 
 
@@ -108,13 +118,24 @@ def test_an_upstream_that_fails_is_said_to_have_failed() -> None:
 @pytest.mark.parametrize("is_meant", [True, False])
 def test_words_that_are_a_call_of_no_offered_tool_are_no_answer(is_meant: bool) -> None:
     pseudo = whole('{"name": "bank_transfer", "arguments": {"sum": 50}}')
-    begun = {**body(ASKED), "model": f"meant {is_meant}"}
+    asked = {"role": "user", "content": "How do things stand?"}
+    rates = offered("rates", {}, READ_ONLY)
+    begun = {**body(asked), "tools": [rates, PAY, FINAL], "model": f"meant {is_meant}"}
     book = Playbook(Settings(guided="on")).ask(begun)
-    book.answer(whole('{"no_call": "why"}'), JSON).answer(pseudo, JSON)
+    book.answer(whole(DECLINED), JSON).answer(whole(DECLINED), JSON).answer(pseudo, JSON)
     book.answer(write_letter("A" if is_meant else "C", 0.9), JSON)
-    book.answer(guided(PAYING) if is_meant else whole("Whom do you mean?"), JSON)
-    said = ("final_answer", {"answer": "Whom do you mean?"})
-    assert calls(book.out) == [("pay", {"to": "Ann", "amount": 50}) if is_meant else said]
+    looking = {"name": "rates", "arguments": {}}
+    book.answer(guided(looking) if is_meant else whole("What do you mean?"), JSON)
+    said = ("final_answer", {"answer": "What do you mean?"})
+    assert calls(book.out) == [("rates", {}) if is_meant else said]
+
+
+def test_words_that_are_a_call_lead_to_no_write() -> None:
+    pseudo = whole('{"name": "bank_transfer", "arguments": {"sum": 50}}')
+    book = Playbook(Settings(guided="on")).ask({**body(ASKED), "model": "meant to write"})
+    book.answer(whole('{"no_call": "why"}'), JSON).answer(pseudo, JSON)
+    book.answer(write_letter("A", 0.9), JSON).answer(whole("Whom do you mean?"), JSON)
+    assert calls(book.out) == [("final_answer", {"answer": "Whom do you mean?"})]
 
 
 @pytest.mark.parametrize(
