@@ -18,11 +18,14 @@ import argparse
 import shlex
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import orjson
@@ -30,7 +33,7 @@ import orjson
 from callwright import __version__
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import JsonObject, compute_digest
-from callwright_lab.benchmarks.bfcl.endpoints import open_proxy, open_upstream
+from callwright_lab.benchmarks.bfcl.endpoints import Endpoint, open_proxy, open_upstream
 from callwright_lab.benchmarks.bfcl.gold import GOLD, GoldModel, serve_gold
 from callwright_lab.benchmarks.bfcl.harness import Harness, Inference, Unreachable, prepare_python
 from callwright_lab.benchmarks.bfcl.report import render_report
@@ -87,7 +90,7 @@ class Row:
 @dataclass(frozen=True)
 class Setup:
     """Where the questions go, and where rows and logs are kept. ``proxy``: one that runs already;
-    ``python``: an interpreter with the suite's libraries.
+    ``python``: an interpreter with the suite's libraries; ``parallel``: cases that run at once.
     """
 
     results: Path
@@ -96,7 +99,9 @@ class Setup:
     context: int = 24_576
     python: str | None = None
     limit_seconds: float = 0.0
+    parallel: int = 1
     began: float = field(default_factory=time.monotonic)
+    writing: Lock = field(default_factory=Lock)
 
     def is_over(self) -> bool:
         """Return True once no further case may begin."""
@@ -120,28 +125,63 @@ def _is_done(found: JsonObject, row: Row) -> bool:
     return mine and not found.get("error")
 
 
-def run_cases(runner: Runner, row: Row, cases: Sequence[Case], setup: Setup) -> int:
-    """Run cases and append a result for each, until the time is over. Returns how many are left.
+def run_cases(runner: Runner, row: Row, cases: deque[Case], setup: Setup) -> None:
+    """Take cases, run them and append a result for each, until the time is over. Other threads may
+    take of the same cases.
 
     A case without a reply leaves a result with ``error`` and is run again next time. Raises
     ConfigError where the endpoint does not reply to several in a row.
     """
     lost = 0
-    for place, case in enumerate(cases):
-        if setup.is_over():
-            return len(cases) - place
+    while not setup.is_over() and (case := _take_case(cases)) is not None:
         try:
             outcome, lost = runner.run(case.category, case.id), 0
         except Unreachable as error:
             outcome, lost = {"error": str(error)}, lost + 1
-        append_row(setup.results, {**row.describe(case), **outcome})
-        _print_progress(row, case, outcome, len(cases) - place - 1)
+        beside = {"parallel": setup.parallel} if setup.parallel > 1 else {}
+        with setup.writing:
+            append_row(setup.results, {**row.describe(case), **beside, **outcome})
+            _print_progress(row, case, outcome, len(cases))
         if lost >= _LOST:
             raise ConfigError(
                 f"the endpoint of {row.name} gives no reply: {outcome['error']}",
                 hint="start it and give the same command: finished cases are kept",
             )
-    return 0
+
+
+def _take_case(cases: deque[Case]) -> Case | None:
+    try:
+        return cases.popleft()
+    except IndexError:
+        return None
+
+
+def run_row(row: Row, cases: Sequence[Case], setup: Setup) -> int:
+    """Run a row's cases, ``setup.parallel`` of them at once. Returns how many are left.
+
+    Each of these has a suite and a proxy of its own, for the suite is one process that runs one
+    case. An error in one of them ends the row when the cases under way have ended, and is raised.
+    """
+    waiting = deque(cases)
+
+    def work(runner: Runner) -> None:
+        try:
+            run_cases(runner, row, waiting, setup)
+        except BaseException:
+            waiting.clear()
+            raise
+
+    with ExitStack() as stack:
+        endpoint = stack.enter_context(_open_endpoint(row, setup))
+        count = min(setup.parallel, len(cases))
+        # entered first, so that who breaks off ends the suites before their threads are awaited
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+        runners = [stack.enter_context(open_runner(row, setup, endpoint)) for _ in range(count)]
+        under_way = [pool.submit(work, runner) for runner in runners]
+        wait(under_way)
+        for ended in under_way:
+            ended.result()
+    return len(waiting)
 
 
 def _print_progress(row: Row, case: Case, outcome: JsonObject, left: int) -> None:
@@ -150,21 +190,30 @@ def _print_progress(row: Row, case: Case, outcome: JsonObject, left: int) -> Non
 
 
 @contextmanager
-def open_runner(row: Row, setup: Setup) -> Iterator[Runner]:
-    """The suite before this row's endpoint, which is started where none is named."""
+def _open_endpoint(row: Row, setup: Setup) -> Iterator[Endpoint | None]:
+    """The endpoint that all runners of a row share, started where none is named; None where each
+    has a scripted model of its own.
+    """
+    if row.inference.model == GOLD:
+        yield None
+        return
+    running = setup.proxy if row.name == PROXIED else None
+    with open_upstream(running or setup.upstream, row.inference.model, setup.context) as endpoint:
+        yield endpoint
+
+
+@contextmanager
+def open_runner(row: Row, setup: Setup, shared: Endpoint | None) -> Iterator[Runner]:
+    """The suite before the row's endpoint, or before a scripted model; behind the proxy with one
+    that is started, unless one runs already.
+    """
     log = setup.results.with_suffix(".log")
     python = setup.python or prepare_python()
     with ExitStack() as stack:
-        gold = stack.enter_context(serve_gold()) if row.inference.model == GOLD else None
-        running = setup.proxy if row.name == PROXIED and not gold else None
-        endpoint = (
-            gold.endpoint
-            if gold
-            else stack.enter_context(
-                open_upstream(running or setup.upstream, row.inference.model, setup.context)
-            )
-        )
-        if row.name == PROXIED and not running:
+        gold = stack.enter_context(serve_gold()) if shared is None else None
+        endpoint = gold.endpoint if gold else shared
+        assert endpoint is not None
+        if row.name == PROXIED and (gold or not setup.proxy):
             proxy_log = setup.results.with_suffix(".proxy.log")
             endpoint = stack.enter_context(open_proxy(endpoint, row.options, proxy_log))
         suite = stack.enter_context(Harness(python, endpoint, row.inference, log))
@@ -189,8 +238,7 @@ def run_rows(rows: Sequence[Row], cases: Sequence[Case], setup: Setup) -> int:
     for row in rows:
         missing = list_missing(row, cases, setup.results)
         if missing and not setup.is_over():
-            with open_runner(row, setup) as runner:
-                left += run_cases(runner, row, missing, setup)
+            left += run_row(row, missing, setup)
         else:
             left += len(missing)
     return left
@@ -215,6 +263,12 @@ def _build_parser() -> argparse.ArgumentParser:
         "--open-final", action="store_true", help="the final half, once for each row and model"
     )
     known.add_argument("--limit-seconds", type=float, default=0.0, help="begin no case after that")
+    known.add_argument(
+        "--parallel",
+        type=int,
+        default=1,
+        help="cases that run at once; their seconds hold the waiting (%(default)s)",
+    )
     known.add_argument("--results", type=Path, default=Path("runs/bfcl/results.jsonl"))
     known.add_argument("--label", default="", help="kept with the rows, and keeps them apart")
     known.add_argument(
@@ -303,6 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given.context,
             given.python,
             given.limit_seconds,
+            max(1, given.parallel),
         )
         tool_sets = read_tool_sets(parse_categories(given.categories))
         left = run_rows(rows, sort_for_cache(cases, tool_sets), setup)
