@@ -6,23 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from callwright.models.dialogue import BlockingModel
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Reply, ToolCall
 from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.testing import ScriptedModel
 from callwright_lab.benchmarks.harm_bound.asking import AskedAnswers, MadeAnswers
 from callwright_lab.benchmarks.harm_bound.proposals import Seen, see_right, see_spoiled, write_reply
+from callwright_lab.benchmarks.parallel import SharedModel
 from tests.benchmarks.harm_bound.test_proposals import make_case
+from tests.benchmarks.test_parallel import Together
 
 SEEN = [see_right(make_case(n)) for n in range(3)]
 SETTINGS = RefinerSettings("short", refiner="mine", upstream="theirs")
 
 
-def asked(path: Path, model: ChatModel, settings: RefinerSettings = SETTINGS) -> list[Reply]:
-    with BlockingModel(model) as blocking:
-        answers = AskedAnswers(path, settings, blocking)
+def asked(
+    path: Path, model: ChatModel, settings: RefinerSettings = SETTINGS, jobs: int = 1
+) -> list[Reply]:
+    with SharedModel(model) as shared:
+        answers = AskedAnswers(path, settings, shared, jobs)
         return [reply for _, reply in answers.iter_answers(SEEN)]
 
 
@@ -49,6 +52,24 @@ def test_an_answer_that_was_not_finished_is_asked_again(tmp_path: Path) -> None:
     path.write_text(path.read_text(encoding="utf-8")[:-20], encoding="utf-8")
     assert [r.text for r in asked(path, ScriptedModel(["d"]))] == ["a", "b", "d"]
     assert [r.text for r in asked(path, ScriptedModel([]))] == ["a", "b", "d"]
+
+
+def test_several_are_asked_at_a_time_and_each_once(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    with SharedModel(Together(3)) as shared:
+        answers = AskedAnswers(path, SETTINGS, shared, 3)
+        found = list(answers.iter_answers([*SEEN, *SEEN]))
+    assert [one for one, _ in found] == [*SEEN, *SEEN]
+    assert len({reply.text for _, reply in found}) == 1
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 3
+    assert asked(path, ScriptedModel([])) == [reply for _, reply in found[:3]]
+
+
+def test_answers_before_one_that_fails_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    with pytest.raises(ModelError, match="busy"):
+        asked(path, ScriptedModel(["a", ModelError("busy")]))
+    assert [r.text for r in asked(path, ScriptedModel(["b", "c"]))] == ["a", "b", "c"]
 
 
 def test_another_refiner_and_another_length_are_asked_anew(tmp_path: Path) -> None:

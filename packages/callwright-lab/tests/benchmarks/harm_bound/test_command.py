@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, ModelError
 from callwright.repair.by_model.harm_bound import Measured, read_bound
 from callwright.repair.by_model.harm_score import FEATURES
+from callwright.testing import ScriptedModel
+from callwright_lab.benchmarks.harm_bound import command
 from callwright_lab.benchmarks.harm_bound.calibration import Outcome
 from callwright_lab.benchmarks.harm_bound.command import (
     choose_cuts,
@@ -146,10 +148,36 @@ def test_a_refiner_of_an_endpoint_is_asked_once_and_held_to_the_limit(
         assert (cut.calls, cut.harms) == (90, 0)
         assert cut.upper <= 0.05
         assert 0 < cut.helps <= cut.wrong
+    parallel = tmp_path / "parallel.json"
+    again = [*given, "--limit", "0.05", "--spoiled", "30", "--jobs", "8", "--out", str(parallel)]
     asked = _Refiner.asked
+    assert main(again) == 0
+    assert (_Refiner.asked, read_bound(parallel)) == (2 * asked, bound)
+    _Refiner.asked = asked
     assert asked == len((tmp_path / "bound.replies.jsonl").read_text("utf-8").splitlines())
     assert main([*given, "--limit", "0.05", "--spoiled", "30"]) == 0
     assert (_Refiner.asked, read_bound(out)) == (asked, bound)
+
+
+def test_a_local_refiner_has_room_for_its_longest_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was opened with 8,192 tokens, whatever its answers may have."""
+    opened: list[int | None] = []
+
+    def open_model(spec: str, *, context: int | None = None) -> ScriptedModel:
+        opened.append(context)
+        return ScriptedModel([])
+
+    monkeypatch.setattr("callwright.cli.refiner.open_model", open_model)
+    monkeypatch.setattr(command, "identify_model", lambda spec: "mine")
+    data = write_seal_tools(tmp_path / "data", 300)
+    rows = write_rows(tmp_path / "right.jsonl", 1600, "mine")
+    given = ["--data", str(data), "--right", str(rows), "--upstream", "u", "--refiner", "local"]
+    for tokens in ("4096", "256"):
+        with pytest.raises(ModelError):
+            main([*given, "--refiner-tokens", tokens, "--out", str(tmp_path / "b.json")])
+    assert opened == [8192 + 4096, None]
 
 
 @pytest.mark.parametrize("limit", ["0", "1", "-0.1", "much"])

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import ConfigError, ModelError
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.refine import bench
 from callwright_lab.benchmarks.refine.read import READERS
-from callwright_lab.benchmarks.refine.task import Recorded
+from callwright_lab.benchmarks.refine.task import Found, Recorded
 from tests.benchmarks.refine.test_replies import TINY
 
 READ = {name: READERS[name] for name in ("stripped", "rules")}
@@ -30,6 +30,40 @@ def test_rows_are_made_once_for_the_same_code_and_reply(tmp_path: Path) -> None:
     assert len(bench.select_current_rows(read_rows(out), bench.code_digest())) == 8
 
 
+def test_the_number_of_jobs_changes_no_row(tmp_path: Path) -> None:
+    files = []
+    for jobs in (1, 4):
+        out = tmp_path / f"{jobs}.jsonl"
+        assert bench.run_missing(pairs("nothing"), {"tiny": TINY}, READ, out, jobs=jobs) == 4
+        files.append([{**row, "seconds": 0} for row in read_rows(out)])
+    assert files[0] == files[1]
+    assert [row["refused"] for row in files[0]] == [None, 0, None, 0]
+
+
+def test_a_reading_whose_model_cannot_be_asked_is_left_for_the_next_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, is_down = tmp_path / "results.jsonl", True
+
+    def read(reply: Recorded, task: bench.Task) -> Found:
+        if is_down and task.id == "a":
+            raise ModelError("too long")
+        return Found()
+
+    readers = {"stripped": READ["stripped"], "model": read}
+    assert bench.run_missing(pairs("nothing"), {"tiny": TINY}, readers, out) == 3
+    assert "a: model was not asked: too long" in capsys.readouterr().err
+    is_down = False
+    assert bench.run_missing(pairs("nothing"), {"tiny": TINY}, readers, out) == 1
+
+
+def test_the_digest_covers_the_code_that_decides() -> None:
+    """Most of its entries named folders that had moved, so that it missed their changes."""
+    files = bench.list_deciding_files()
+    assert not [name for name, paths in files.items() if not paths]
+    assert "read.py" in [path.name for path in files["refine/read"]]
+
+
 def test_what_is_not_right_can_be_read(tmp_path: Path) -> None:
     failures = bench.Failures(tmp_path / "f.md", "rules")
     failures.see(pairs("no call here"))
@@ -45,6 +79,7 @@ def test_what_is_not_right_can_be_read(tmp_path: Path) -> None:
 
 def test_sets_are_opened_by_name() -> None:
     assert bench.open_examination("api_bank").name == "api_bank"
+    assert bench.open_examination("acebench").name == "acebench"
     assert bench.open_examination("nestful=some/file.jsonl").name == "nestful_v2"
     for wrong in ("nobody", "bfcl=x"):
         with pytest.raises(ConfigError, match="there is no set"):

@@ -22,6 +22,7 @@ from callwright_lab.benchmarks.refine.replies import (
 )
 from callwright_lab.benchmarks.refine.task import Examination, Found, Score, Task
 from callwright_lab.datasets.sources import data_root
+from tests.benchmarks.test_parallel import Together
 
 TOOL = Tool(
     "f", "F.", {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
@@ -89,6 +90,29 @@ def test_guided_asks_with_a_schema_and_tells_the_tools_itself(tmp_path: Path) ->
     assert "Tools: f" not in json.dumps([m.content for m in request.messages])
     assert request.messages[-1].content == "call a"
     assert build_question(TINY, TINY.tasks()[0], "free").schema is None
+
+
+def test_thoughts_are_asked_for_in_every_set_by_the_same_sentence() -> None:
+    task = TINY.tasks()[0]
+    free, cot = (build_question(TINY, task, mode) for mode in ("free", "cot"))
+    assert cot.messages[0].content.startswith(free.messages[0].content + "\nThink first")
+    assert cot.messages[1:] == free.messages[1:]
+    assert cot.max_tokens == free.max_tokens + 512
+
+    class Bare(Tiny):
+        def ask(self, task: Task) -> ChatRequest:
+            return ChatRequest(task.messages)
+
+    first, *rest = build_question(Bare(), task, "cot").messages
+    assert (first.role, rest) == ("system", [*task.messages])
+
+
+def test_questions_are_asked_at_the_same_time(tmp_path: Path) -> None:
+    out = tmp_path / "replies.jsonl"
+    model = Together(2)
+    assert asyncio.run(generate_replies(TINY, TINY.tasks(), model, out, jobs=2)) == 0
+    found = read_replies(out, {"tiny": TINY})
+    assert [(t.id, r.text) for t, r in found] == [("b", "TOOLS: F"), ("a", "TOOLS: F")]
 
 
 def test_older_layouts_are_read(tmp_path: Path) -> None:

@@ -59,6 +59,10 @@ def test_sets_upstreams_and_modes_are_kept_apart() -> None:
     assert "No mistakes." in render_report([row("1", "rules", True)])
 
 
+def test_the_systems_stand_first() -> None:
+    assert render_report(ROWS).startswith("**s m: systems**, 2 tasks")
+
+
 def test_every_table_row_has_as_many_cells_as_its_head() -> None:
     for block in render_report(ROWS).split("\n\n"):
         lines = [line for line in block.splitlines() if line.startswith("|")]

@@ -5,17 +5,18 @@ on; or made without a model.
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from callwright.models.dialogue import BlockingModel
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply, ToolCall, to_canonical_json
 from callwright.repair.by_model.refiner import RefinerContext, build_request
 from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.storage import lines
 from callwright_lab.benchmarks.harm_bound.proposals import Seen, propose_spoiled, write_reply
+from callwright_lab.benchmarks.parallel import SharedModel, map_in_order
 from callwright_lab.training.progress import print_progress
 
 _SHARE = 0.1  # of right calls that an answer without a model spoils
@@ -40,11 +41,15 @@ class MadeAnswers:
 
 class AskedAnswers:
     """The answers of one refiner, a line of JSON each. The key is the digest of the question and of
-    the settings, so that no answer stands for another question.
+    the settings, so that no answer stands for another question. ``jobs`` questions are asked at a
+    time, and answers are kept in the order in which they come.
     """
 
-    def __init__(self, path: Path, settings: RefinerSettings, model: BlockingModel) -> None:
-        self._path, self._settings, self._model = path, settings, model
+    def __init__(
+        self, path: Path, settings: RefinerSettings, model: SharedModel, jobs: int = 1
+    ) -> None:
+        self._path, self._settings, self._model, self._jobs = path, settings, model, jobs
+        self._writing = threading.Lock()
         hint = "name another file with --replies"
         rows = (
             lines.read_rows(path, _check_row, what="kept answer", hint=hint, cut=True)
@@ -57,15 +62,21 @@ class AskedAnswers:
 
     def iter_answers(self, seen: Iterable[Seen]) -> Iterator[tuple[Seen, Reply]]:
         """Each reply with the refiner's answer. Raises ModelError where it cannot be asked."""
-        for one in seen:
-            context = RefinerContext(one.upstream, self._settings)
-            request = build_request(context, states_likelihood=True)
-            key = self._make_key(request)
-            if key not in self._known:
-                self._known[key] = self._ask(key, request)
+        given = list(seen)
+        requests = [self._build_request(one) for one in given]
+        keys = [self._make_key(request) for request in requests]
+        missing = {k: r for k, r in zip(keys, requests, strict=True) if k not in self._known}
+        for _ in map_in_order(self._ask, missing.items(), self._jobs):
+            pass
+        for one, key in zip(given, keys, strict=True):
             yield one, _read_answer(self._known[key])
 
-    def _ask(self, key: str, request: ChatRequest) -> dict[str, Any]:
+    def _build_request(self, one: Seen) -> ChatRequest:
+        context = RefinerContext(one.upstream, self._settings)
+        return build_request(context, states_likelihood=True)
+
+    def _ask(self, question: tuple[str, ChatRequest]) -> None:
+        key, request = question
         reply = self._model.converse(_ask_once(request)).value
         row = {
             "key": key,
@@ -74,11 +85,12 @@ class AskedAnswers:
             "finish": reply.finish_reason,
             "logprobs": list(reply.logprobs),
         }
-        lines.append_rows(self._path, [row])
-        self._asked += 1
-        if self._asked % _EVERY == 0:
-            print_progress(f"{self._asked} answers")
-        return row
+        with self._writing:
+            lines.append_rows(self._path, [row])
+            self._known[key] = row
+            self._asked += 1
+            if self._asked % _EVERY == 0:
+                print_progress(f"{self._asked} answers")
 
     def _make_key(self, request: ChatRequest) -> str:
         told = [self._settings.refiner, request.max_tokens, [m.content for m in request.messages]]

@@ -23,8 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
-from callwright.models import open_model
-from callwright.models.dialogue import BlockingModel
+from callwright.cli.refiner import RefinerSetup
 from callwright.models.identity import identify_model
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolCall, to_canonical_json
@@ -56,6 +55,7 @@ from callwright_lab.benchmarks.harm_bound.proposals import (
     see_spoiled,
     split_cases,
 )
+from callwright_lab.benchmarks.parallel import SharedModel
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.training.refiner.store import read_samples
 
@@ -164,9 +164,10 @@ def _build_settings(args: argparse.Namespace) -> RefinerSettings:
 def _open_answers(args: argparse.Namespace, settings: RefinerSettings, stack: ExitStack) -> Answers:
     if not args.refiner:
         return MadeAnswers()
-    model = stack.enter_context(BlockingModel(open_model(args.refiner)))
+    setup = RefinerSetup(args.refiner, settings.prompt, settings.max_tokens)
+    model = stack.enter_context(SharedModel(setup.open_model()))
     kept = args.replies or args.out.with_suffix(".replies.jsonl")
-    return AskedAnswers(kept, settings, model)
+    return AskedAnswers(kept, settings, model, args.jobs)
 
 
 def _load_cases(args: argparse.Namespace) -> tuple[list[GoldCase], list[GoldCase]]:
@@ -241,6 +242,9 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--limit", type=_read_share, default=LIMIT, help="share of right replies (%(default)s)"
+    )
+    p.add_argument(
+        "--jobs", type=int, default=1, help="questions to the refiner at a time (%(default)s)"
     )
     p.add_argument("--replies", type=Path, help="answers (default: beside --out)")
     p.add_argument("--out", type=Path, default=Path("harm-bound.json"), help="(%(default)s)")

@@ -1,7 +1,7 @@
 """``callwright bench refine``: recorded replies and spoiled gold calls, read by everyone, scored by
 each set's rule.
 
-Every reply goes through every reader (:mod:`refine_read`): the server's own tool calls, fences and
+Every reply goes through every reader (:mod:`.read`): the server's own tool calls, fences and
 tags stripped and strictly parsed (the baseline of every figure), json-repair alone, our parser, and
 the rule groups and the refiner one above the other. One JSON line per (task, reply, reader) is appended to the
 results; started again, only what is missing is run. The configuration's digest covers the code that
@@ -25,20 +25,22 @@ import orjson
 import callwright
 from callwright.cli.refiner import RefinerSetup
 from callwright.models import open_model
-from callwright.nouns.errors import CallwrightError, ConfigError
+from callwright.nouns.errors import CallwrightError, ConfigError, ModelError
 from callwright.nouns.types import JsonObject, compute_digest
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
+from callwright_lab.benchmarks.parallel import SharedModel, map_in_order
+from callwright_lab.benchmarks.refine.acebench import AceBench
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
 from callwright_lab.benchmarks.refine.bamboogle import BamboogleStar
 from callwright_lab.benchmarks.refine.bfcl import Bfcl
-from callwright_lab.benchmarks.refine.model import open_model_reader
+from callwright_lab.benchmarks.refine.model import MODEL, make_model_readers
 from callwright_lab.benchmarks.refine.nestful import Nestful
 from callwright_lab.benchmarks.refine.peers import PEERS
 from callwright_lab.benchmarks.refine.proxy import MODE as PROXY
 from callwright_lab.benchmarks.refine.proxy import ProxyReader, generate_through
 from callwright_lab.benchmarks.refine.read import READERS, Reader, read_timed
-from callwright_lab.benchmarks.refine.replies import Pair, generate_replies, read_replies
+from callwright_lab.benchmarks.refine.replies import COT, Pair, generate_replies, read_replies
 from callwright_lab.benchmarks.refine.report import render_report
 from callwright_lab.benchmarks.refine.spoiled import spoil_gold_replies
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Score, Task
@@ -48,27 +50,34 @@ EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
     "api_bank": ApiBank,
     "nestful": Nestful,
     "bamboogle": BamboogleStar,
+    "acebench": AceBench,
 }
 VARIANTS = ("api_bank=declared", "bamboogle=FILE", "nestful=FILE")
 MEASURED = (
-    "refine",
-    "dialects",
-    "gate",
+    "repair",
+    "dataflow",
+    "parsing",
+    "schema",
     "jsontext",
     "proxy",
-)  # rooms whose code decides a reader's result
+)  # rooms of the core whose code decides a reader's result
 JUDGING = (
-    "refine_read",
-    "refine_peers",
-    "refine_baml",
-    "refine_proxy",
-    "refine_score",
-    "bfcl",
-    "api_bank",
-    "bamboogle",
-    "nestful",
+    "refine/read",
+    "refine/model",
+    "refine/peers",
+    "refine/baml",
+    "refine/proxy",
+    "refine/score",
+    "refine/bfcl",
+    "refine/api_bank",
+    "refine/bamboogle",
+    "refine/nestful",
+    "refine/acebench",
+    "acebench/checking",
+    "acebench/reading",
+    "acebench/scoring",
 )
-"""Files of this room, by how they begin, that decide it as well: what readers do, and what is
+"""Files of the benchmarks, by how they begin, that decide it as well: what readers do, and what is
 right.
 """
 
@@ -76,21 +85,25 @@ right.
 @cache
 def code_digest() -> str:
     """Changes whenever the code of a measured room, of a reader or of a scorer does."""
-    root = Path(str(callwright.__file__)).parent
     total = hashlib.sha256()
-    read = [path for room in MEASURED for path in sorted((root / room).rglob("*.py"))]
-    read += [
-        path for start in JUDGING for path in sorted((root / "benchmarks").glob(f"{start}*.py"))
-    ]
-    for path in read:
-        total.update(path.name.encode() + path.read_bytes())
+    for paths in list_deciding_files().values():
+        for path in paths:
+            total.update(path.name.encode() + path.read_bytes())
     return total.hexdigest()[:12]
 
 
-def open_examination(spec: str, *, reasoning: bool = False) -> Examination:
-    """``bfcl``, ``api_bank``, ``nestful``, ``bamboogle``; ``nestful=FILE`` for the mathematical
-    layout, ``bamboogle=FILE`` for questions of Compositional Celebrities, ``api_bank=declared``
-    with its tools' effects.
+def list_deciding_files() -> dict[str, list[Path]]:
+    """The files of every entry of :data:`MEASURED` and :data:`JUDGING`."""
+    core, room = Path(str(callwright.__file__)).parent, Path(__file__).parents[1]
+    return {name: sorted((core / name).rglob("*.py")) for name in MEASURED} | {
+        start: sorted(room.glob(f"{start}*.py")) for start in JUDGING
+    }
+
+
+def open_examination(spec: str) -> Examination:
+    """``bfcl``, ``api_bank``, ``nestful``, ``bamboogle``, ``acebench``; ``nestful=FILE`` for the
+    mathematical layout, ``bamboogle=FILE`` for questions of Compositional Celebrities,
+    ``api_bank=declared`` with its tools' effects.
     """
     name, _, path = spec.partition("=")
     if spec == "api_bank=declared":
@@ -98,7 +111,7 @@ def open_examination(spec: str, *, reasoning: bool = False) -> Examination:
     if name == "bamboogle" and path:
         return BamboogleStar(path=Path(path))
     if name == "nestful":
-        return Nestful(Path(path) if path else None, reasoning=reasoning)
+        return Nestful(Path(path) if path else None)
     if name not in EXAMINATIONS or path:
         raise ConfigError(
             f"there is no set {spec!r}", hint=f"sets: {', '.join((*EXAMINATIONS, *VARIANTS))}"
@@ -119,26 +132,35 @@ def run_missing(
     *,
     config: str | None = None,
     on_row: Callable[[JsonObject, Task], None] | None = None,
+    jobs: int = 1,
 ) -> int:
-    """Read and score what has no row yet; rows are written reply by reply. Returns how many were
-    made.
+    """Read and score what has no row yet, ``jobs`` replies at a time; rows are written reply by
+    reply, in the order of the replies. A reading whose model cannot be asked has no row. Returns how
+    many rows were made.
     """
     done = {get_row_key(row) for row in read_rows(results)}
-    made = 0
-    for task, reply in pairs:
-        rows = []
+    config = config or code_digest()
+
+    def read_missing(pair: Pair) -> list[tuple[JsonObject, Found]]:
+        task, reply = pair
+        read = []
         for name, reader in readers.items():
-            head = _build_row_head(task, reply, name, config or code_digest())
+            head = _build_row_head(task, reply, name, config)
             if get_row_key(head) not in done:
-                found = read_timed(reader, reply, task)
-                rows.append(
-                    {**head, **build_outcome(found, examinations[task.set].score(task, found))}
-                )
-        for row in rows:
+                try:
+                    read.append((head, read_timed(reader, reply, task)))
+                except ModelError as error:
+                    _print_line(f"{task.id}: {name} was not asked: {error}")
+        return read
+
+    made = 0
+    for (task, _), read in zip(pairs, map_in_order(read_missing, pairs, jobs), strict=True):
+        for head, found in read:
+            row = {**head, **build_outcome(found, examinations[task.set].score(task, found))}
             append_row(results, row)
             if on_row is not None:
                 on_row(row, task)
-        made += len(rows)
+        made += len(read)
     return made
 
 
@@ -165,6 +187,7 @@ def build_outcome(found: Found, score: Score) -> JsonObject:
         "calls": found.to_json(),
         "edits": [edit.rule for edit in found.edits],
         "reported": len(found.abstained),
+        "refused": None if found.refused is None else len(found.refused),
         "confidence": found.confidence,
         "tokens": found.usage.total,
         "seconds": round(found.seconds, 6),
@@ -235,12 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return asyncio.run(run_and_print(options))
     if options.corruption:
         return _run_corruption(options)
-    examinations = {
-        e.name: e
-        for e in (
-            open_examination(s, reasoning=options.mode == "cot") for s in options.sets.split(",")
-        )
-    }
+    examinations = {e.name: e for e in map(open_examination, options.sets.split(","))}
     if options.generate:
         return asyncio.run(_generate_replies(examinations, options))
     return _measure_readers(examinations, options)
@@ -278,12 +296,17 @@ def _measure_readers(examinations: Mapping[str, Examination], options: argparse.
     if PROXY in names:  # what it asks beyond the free replies is among the other rows
         readers[PROXY] = ProxyReader(pairs, examinations)
         pairs = [(task, reply) for task, reply in pairs if reply.mode == "free"]
-    failures = Failures(options.failures, "model" if options.refiner else list(readers)[-1])
+    failures = Failures(options.failures, MODEL if options.refiner else list(readers)[-1])
     failures.see(pairs)
+    setup = _read_setup(options)
+    settings = setup.build_settings()
     with ExitStack() as stack:
-        if options.refiner:
-            readers["model"] = stack.enter_context(open_model_reader(_read_setup(options)))
-        made = run_missing(pairs, examinations, readers, options.out, on_row=failures)
+        if settings is not None:
+            model = stack.enter_context(SharedModel(setup.open_model()))
+            readers |= make_model_readers(model, settings)
+        made = run_missing(
+            pairs, examinations, readers, options.out, on_row=failures, jobs=options.jobs
+        )
     failures.close()
     sys.stderr.write(f"{len(pairs)} replies, {made} new rows, code {code_digest()}\n")
     chosen = {(t.set, t.id, compute_digest(r.message)) for t, r in pairs}
@@ -306,8 +329,8 @@ def _add_refiner_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refiner",
         default="",
-        help="also ask this model to repair replies (local, URL#MODEL); another model or setting"
-        " needs another --out",
+        help="also ask this model to repair replies (local, URL#MODEL), with the rules and alone;"
+        " another model or setting needs another --out",
     )
     parser.add_argument(
         "--refiner-prompt", default="paper", help="its prompt: paper or short (%(default)s)"
@@ -344,7 +367,11 @@ async def _generate_replies(
             chosen = _select_tasks(
                 examination.tasks(), options.categories, options.skip, options.limit
             )
-            more: dict[str, Any] = {"limit_seconds": options.limit_seconds, "say": _print_line}
+            more: dict[str, Any] = {
+                "limit_seconds": options.limit_seconds,
+                "jobs": options.jobs,
+                "say": _print_line,
+            }
             if options.mode == PROXY:
                 left = await generate_through(
                     examination, chosen, model, options.replies_out, **more
@@ -451,9 +478,12 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--mode",
-        choices=("free", "guided", "cot", PROXY),
+        choices=("free", "guided", COT, PROXY),
         default="free",
         help="how to ask (%(default)s)",
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="questions to a model at a time (%(default)s)"
     )
     parser.add_argument("--categories", default="", help="only these categories of the sets")
     parser.add_argument("--limit", type=int, default=0, help="at most so many questions a category")

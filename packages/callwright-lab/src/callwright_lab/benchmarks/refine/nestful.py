@@ -60,16 +60,13 @@ Here are some examples:
 
 
 class Nestful:
-    """Version 1 by default; ``path`` to a version 2 file makes it the mathematical set.
-
-    ``reasoning``: ask the upstream to think first (the "CoT" columns of Table 2).
-    """
+    """Version 1 by default; ``path`` to a version 2 file makes it the mathematical set."""
 
     headline = "full"
     single = False
 
-    def __init__(self, path: Path | None = None, *, reasoning: bool = False) -> None:
-        self.path, self.reasoning = path, reasoning
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
         self.name = "nestful_v2" if path else "nestful"
 
     @cached_property
@@ -101,15 +98,11 @@ class Nestful:
         return Score(metrics, error)
 
     def ask(self, task: Task) -> ChatRequest:
-        """The benchmark's prompt with three examples; with ``reasoning``, thoughts are asked for
-        first.
-        """
+        """The benchmark's prompt with three examples."""
         shown = [t for t in self.tasks() if t.id != task.id and t.category == task.category][:3]
         examples = "\n".join(f"Input: {t.query}\nOutput: {write_calls(t.gold)}" for t in shown)
         tools = orjson.dumps([_describe_tool(t) for t in task.tools]).decode()
         system = SYSTEM.format(tools=tools, examples=examples)
-        if self.reasoning:
-            system += "\nThink first, inside <think> and </think>; then return the list."
         return ChatRequest(
             (Message("system", system), *task.messages), purpose="bench", max_tokens=1024
         )

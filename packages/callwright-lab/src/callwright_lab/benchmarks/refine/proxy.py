@@ -8,7 +8,6 @@ where replies are generated.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +34,7 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
 from callwright.tools.lists import chat_messages as chat
+from callwright_lab.benchmarks.parallel import run_workers
 from callwright_lab.benchmarks.refine.guided import build_body, build_guided_request
 from callwright_lab.benchmarks.refine.read import read_server_calls
 from callwright_lab.benchmarks.refine.replies import Pair, build_row
@@ -111,21 +111,22 @@ async def generate_through(
     out: Path,
     *,
     limit_seconds: float = 0.0,
+    jobs: int = 1,
     say: Callable[[str], object] = str,
 ) -> int:
-    """Every task as the proxy asks it, each exchange appended to ``out`` as a row of its kind; what
-    is there is not asked again. Returns how many tasks were not begun for want of time.
+    """Every task as the proxy asks it, ``jobs`` tasks at a time, each exchange appended to ``out``
+    as a row of its kind; what is there is not asked again. Returns how many tasks were not begun for
+    want of time.
     """
-    started = time.monotonic()
     asked = _Exchanges(examination, model, out, say)
-    for place, task in enumerate(tasks):
-        if limit_seconds and time.monotonic() - started >= limit_seconds:
-            return len(tasks) - place
+
+    async def ask_task(task: Task) -> None:
         try:
             await asked.through(task)
         except ModelError as error:
             say(f"{task.id}: not asked: {error}")
-    return 0
+
+    return await run_workers(ask_task, tasks, jobs=jobs, limit_seconds=limit_seconds)
 
 
 class _Exchanges:

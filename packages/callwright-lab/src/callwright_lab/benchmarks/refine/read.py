@@ -4,7 +4,8 @@ groups one above the other.
 ``server`` is what the server handed over as tool calls; ``stripped`` is the baseline of every
 figure: fences and tags taken off, the rest parsed strictly; ``json_repair`` hands the text to
 json-repair and reads what comes; ``parsed`` is our parser alone; ``rules``, ``sequence`` and
-``model`` are the rule groups and the refiner, each with those below it.
+``model`` are the rule groups and the refiner, each with those below it; ``adapter`` is the refiner
+without them.
 """
 
 from __future__ import annotations
@@ -118,10 +119,9 @@ def make_refiner_reader(*names: str) -> Reader:
             rule_groups=names,
             settings=settings,
         )
-        reported = tuple(a.reason for a in made.abstained) + tuple(
-            v.message for v in made.violations
-        )
-        return Found(made.calls, "", made.edits, reported, made.confidence)
+        refused = tuple(v.message for v in made.violations)
+        reported = tuple(a.reason for a in made.abstained) + refused
+        return Found(made.calls, "", made.edits, reported, made.confidence, refused=refused)
 
     return read
 

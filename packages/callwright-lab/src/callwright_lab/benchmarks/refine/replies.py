@@ -8,8 +8,8 @@ whose upstream is the file's name.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -18,6 +18,7 @@ from callwright.models.chat import messages_out
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import JsonObject, Message, Reply, Usage, to_json
+from callwright_lab.benchmarks.parallel import run_workers
 from callwright_lab.benchmarks.refine.api_bank import DECLARED, build_task, declare_effects
 from callwright_lab.benchmarks.refine.guided import MODE as GUIDED
 from callwright_lab.benchmarks.refine.guided import build_guided_request
@@ -25,6 +26,9 @@ from callwright_lab.benchmarks.refine.task import Examination, Recorded, Task
 from callwright_lab.datasets.examples import read_lines
 
 WHERE = "a file that `callwright bench refine --generate` wrote"
+COT = "cot"  # the mode with a request for reasoning first
+_THINK = "Think first, inside <think> and </think>; then answer as asked."
+_THOUGHT_TOKENS = 512  # beside those of the answer
 Pair = tuple[Task, Recorded]
 
 
@@ -85,39 +89,55 @@ async def generate_replies(
     *,
     mode: str = "free",
     limit_seconds: float = 0.0,
+    jobs: int = 1,
     say: Callable[[str], object] = str,
 ) -> int:
-    """Ask ``model`` every task that ``out`` has no reply to in this mode, appending each reply.
-    Returns how many are still missing: nothing new is begun once ``limit_seconds`` have passed. A
-    task that cannot be asked is skipped.
+    """Ask ``model`` every task that ``out`` has no reply to in this mode, ``jobs`` at a time,
+    appending each reply. Returns how many are still missing: nothing new is begun once
+    ``limit_seconds`` have passed. A task that cannot be asked is skipped.
     """
-    started = time.monotonic()
     have = _list_answered_tasks(out, examination.name, model.name, mode)
     left = [t for t in tasks if t.id not in have]
     out.parent.mkdir(parents=True, exist_ok=True)
-    while left and not (limit_seconds and time.monotonic() - started >= limit_seconds):
-        task = left.pop(0)
+    done = 0
+
+    async def ask_task(task: Task) -> None:
+        nonlocal done
         try:
             reply = await model.complete(build_question(examination, task, mode))
         except ModelError as error:
             say(f"{task.id}: not asked: {error}")
-            continue
+            return
         with out.open("ab") as file:
             file.write(
                 orjson.dumps(build_row(examination.name, task, model.name, mode, reply)) + b"\n"
             )
+        done += 1
         say(
-            f"{task.id}: {reply.seconds:.1f} s, {reply.usage.completion_tokens} tokens ({len(left)}"
-            " left)"
+            f"{task.id}: {reply.seconds:.1f} s, {reply.usage.completion_tokens} tokens ({done} of"
+            f" {len(left)})"
         )
-    return len(left)
+
+    return await run_workers(ask_task, left, jobs=jobs, limit_seconds=limit_seconds)
 
 
 def build_question(examination: Examination, task: Task, mode: str) -> ChatRequest:
-    """A set's own prompt, or the proxy's guided form of it."""
+    """A set's own prompt, the same with a request for reasoning first, or the proxy's guided form
+    of it.
+    """
     if mode == GUIDED:
         return build_guided_request(examination, task)
-    return examination.ask(task)
+    request = examination.ask(task)
+    return _ask_for_thoughts(request) if mode == COT else request
+
+
+def _ask_for_thoughts(request: ChatRequest) -> ChatRequest:
+    """The request with a sentence at the end of its system prompt, and room for the thoughts."""
+    first, rest = Message("system", _THINK), request.messages
+    if rest and rest[0].role == "system":
+        first, rest = replace(rest[0], content=f"{rest[0].content}\n{_THINK}"), rest[1:]
+    longest = request.max_tokens + _THOUGHT_TOKENS
+    return replace(request, messages=(first, *rest), max_tokens=longest)
 
 
 def build_row(name: str, task: Task, upstream: str, mode: str, reply: Reply) -> JsonObject:

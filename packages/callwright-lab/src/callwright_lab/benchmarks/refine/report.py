@@ -11,20 +11,24 @@ from typing import Any
 from callwright_lab.benchmarks.comparison.paired import wilson_interval
 from callwright_lab.benchmarks.comparison.report import format_percent, render_table
 from callwright_lab.benchmarks.refine.read import BASELINE
+from callwright_lab.benchmarks.refine.systems import render_systems
 
 Row = Mapping[str, Any]
 HARM_LIMIT = 0.002  # of the replies that were right before
 
 
 def render_report(rows: Iterable[Row]) -> str:
-    """One section per (set, upstream, mode): scores and harm of every reader, scores by category,
-    errors by class.
+    """The systems' tables; then one section per (set, upstream, mode): scores and harm of every
+    reader, scores by category, errors by class.
     """
+    rows = list(rows)
     groups: dict[tuple[str, str, str], dict[str, dict[str, Row]]] = {}
     for row in rows:
         readers = groups.setdefault((row["set"], row["upstream"], row["mode"]), {})
         readers.setdefault(row["reader"], {})[row["task"] + row["reply"]] = row
     parts = [_render_section(" ".join(names), readers) for names, readers in sorted(groups.items())]
+    systems = render_systems(rows)
+    parts = [systems, *parts] if systems else parts
     return "\n\n".join([*parts, *render_verdicts(groups)]) if parts else "No rows yet."
 
 

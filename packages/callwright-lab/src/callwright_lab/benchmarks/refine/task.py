@@ -39,7 +39,7 @@ class Recorded:
     task: str
     upstream: str
     message: JsonObject
-    mode: str = "free"  # free | guided | corrupted: how the reply came about
+    mode: str = "free"  # free | cot | guided | corrupted: how the reply came about
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
 
@@ -52,7 +52,8 @@ class Recorded:
 @dataclass(frozen=True)
 class Found:
     """Result of reading one reply. ``raw`` is the reply's text if the reader passes it on
-    unchanged; it is empty if the calls are written again.
+    unchanged; it is empty if the calls are written again. ``refused`` holds what the gate still has
+    against the calls; None where the reader asks no gate.
     """
 
     calls: tuple[ToolCall, ...] = ()
@@ -62,6 +63,7 @@ class Found:
     confidence: float = 1.0
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    refused: tuple[str, ...] | None = None
 
     def to_json(self) -> list[JsonObject]:
         return [{"name": c.tool, "arguments": c.arguments} for c in self.calls]
