@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from callwright.nouns.errors import ConfigError, ModelError
+from callwright.nouns.types import ToolCall
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.refine import bench
 from callwright_lab.benchmarks.refine.read import READERS
@@ -37,7 +39,16 @@ def test_the_number_of_jobs_changes_no_row(tmp_path: Path) -> None:
         assert bench.run_missing(pairs("nothing"), {"tiny": TINY}, READ, out, jobs=jobs) == 4
         files.append([{**row, "seconds": 0} for row in read_rows(out)])
     assert files[0] == files[1]
-    assert [row["refused"] for row in files[0]] == [None, 0, None, 0]
+    assert [row["refused"] for row in files[0]] == [None] * 4
+
+
+def test_refusals_are_counted_where_calls_are_known_to_be_right() -> None:
+    wanted = TINY.tasks()[0]
+    known = replace(wanted, gold=(ToolCall("1", "f", {"x": "y"}),))
+    assert bench.count_refused(known, Found(refused=("x is missing",))) == 1
+    assert bench.count_refused(known, Found(refused=())) == 0
+    assert bench.count_refused(known, Found()) is None
+    assert bench.count_refused(wanted, Found(refused=("x is missing",))) is None
 
 
 def test_a_reading_whose_model_cannot_be_asked_is_left_for_the_next_time(

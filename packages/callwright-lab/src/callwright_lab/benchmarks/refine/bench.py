@@ -157,6 +157,7 @@ def run_missing(
     for (task, _), read in zip(pairs, map_in_order(read_missing, pairs, jobs), strict=True):
         for head, found in read:
             row = {**head, **build_outcome(found, examinations[task.set].score(task, found))}
+            row["refused"] = count_refused(task, found)
             append_row(results, row)
             if on_row is not None:
                 on_row(row, task)
@@ -187,11 +188,17 @@ def build_outcome(found: Found, score: Score) -> JsonObject:
         "calls": found.to_json(),
         "edits": [edit.rule for edit in found.edits],
         "reported": len(found.abstained),
-        "refused": None if found.refused is None else len(found.refused),
         "confidence": found.confidence,
         "tokens": found.usage.total,
         "seconds": round(found.seconds, 6),
     }
+
+
+def count_refused(task: Task, found: Found) -> int | None:
+    """The objections of the gate; None where no gate was asked, or where no calls are known to be
+    right: some tasks want any call at all, so that a refusal may be just.
+    """
+    return len(found.refused) if found.refused is not None and task.gold else None
 
 
 def select_current_rows(rows: Iterable[JsonObject], config: str) -> list[JsonObject]:

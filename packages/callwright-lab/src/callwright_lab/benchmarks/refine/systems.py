@@ -34,7 +34,8 @@ def render_systems(rows: Iterable[Row]) -> str:
     compared on those that all of them read, and CoT on the same tasks, as far as it has them.
 
     Harm: of the tasks that raw has right, those that the system has wrong. False refusals: of the
-    same tasks, those where the gate has something against the calls; "–" where no gate is asked.
+    same tasks, those where the gate has something against the calls; "–" where no gate is asked, or
+    no task has gold calls.
     """
     found: dict[tuple[str, str], dict[str, dict[str, Row]]] = {}
     for row in rows:
