@@ -201,10 +201,11 @@ def _count_activations(settings: Tuning, shape: Shape, tokens: int) -> int:
 
 
 def _count_rollouts(settings: Tuning, shape: Shape, card: float) -> float:
-    """Gigabytes while replies are sampled: vLLM's share, or the cache of one group at a time."""
+    """Gigabytes while replies are sampled: vLLM's share, or the cache of those sampled at once."""
     if _has_vllm(settings) and card:
         return settings.vllm_share * card
-    cache = settings.group * (settings.context + settings.longest) * shape.layers * 2 * shape.key
+    rows = max(settings.group, settings.rollouts)
+    cache = rows * (settings.context + settings.longest) * shape.layers * 2 * shape.key
     return cache * (2 if settings.bf16 else 4) / 1e9
 
 

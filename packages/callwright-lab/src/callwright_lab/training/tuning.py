@@ -313,6 +313,7 @@ def run_grpo(
             peft_config=choose_learned(opened, settings),
             attempts=settings.attempts,
             shared=settings.shared,
+            rollouts=settings.rollouts,
             curve=curve,
         )
 

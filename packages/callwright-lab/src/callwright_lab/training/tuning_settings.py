@@ -42,6 +42,7 @@ class Fitting(Optimisation):
     ``adapter``: ``lora`` learns low-rank updates of all linear layers (Hu et al., 2021) on a base
     that is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et
     al., 2023). The 8-bit optimisers need CUDA; elsewhere AdamW is taken.
+    ``rollouts`` costs memory for the cache of so many replies, and saves time on a large card.
     ``micro`` and ``sft_micro`` are how many replies and rows are in one pass of one process: the
     rest of a batch is accumulated.
     """
@@ -53,6 +54,7 @@ class Fitting(Optimisation):
     micro: int = 2
     sft_micro: int = 1
     recompute: bool = True  # activations in the backward pass, rather than keep them
+    rollouts: int = 0  # replies sampled at once by transformers; 0: those of one prompt
     vllm_share: float = 0.3  # of the GPU's memory; vLLM sleeps while the model learns
 
 
@@ -78,6 +80,11 @@ class Tuning(Fitting):
     shared: bool = False  # compute each prompt once for its whole group: exact, and what makes a CPU run possible
     save_every: int = 20
     seed: int = 0
+
+    @property
+    def replies_at_once(self) -> int:
+        """How many greedy replies are generated at once."""
+        return self.rollouts or 8
 
     def __post_init__(self) -> None:
         if self.loss not in get_args(Loss):

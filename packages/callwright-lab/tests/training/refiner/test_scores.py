@@ -51,11 +51,11 @@ def test_replies_do_not_depend_on_what_is_asked_beside_them() -> None:
         weights.data *= (
             10 if weights.ndim > 1 else 1
         )  # so that what was asked matters to a random model
-    alone = generate_replies(model, tokenizer, found, TOY, 1)
+    alone = generate_replies(model, tokenizer, found, replace(TOY, rollouts=1))
     assert len({len(s.messages("short")[1].content) for s in found[:4]}) > 1, (
         "of one length, nothing is padded"
     )
-    assert generate_replies(model, tokenizer, found, TOY, 4) == alone
+    assert generate_replies(model, tokenizer, found, replace(TOY, rollouts=4)) == alone
     assert len(set(alone)) > 1
 
 
@@ -73,7 +73,7 @@ def test_a_model_that_learned_one_answer_by_heart_gets_full_marks(tmp_path: Path
 
 def test_one_refiner_against_another_is_a_paired_difference_with_its_interval() -> None:
     mine = [
-        Graded(str(i), "correct", reward, False, "")
+        Graded(str(i), "correct", "rule", reward, False, "")
         for i, reward in enumerate((1.0, 1.0, 0.5, 0.0))
     ]
     other = [replace(g, reward=g.reward - 0.25 if g.reward else 0.25) for g in mine]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -143,3 +144,41 @@ def test_the_published_files_are_read(source: str, least: int) -> None:
         and {c.name for c in t.gold} <= {x.name for x in t.tools}
         for t in found
     )
+
+
+def test_seal_tools_offers_others_and_keeps_labels_only_where_they_are_used(tmp_path: Path) -> None:
+    folder = tmp_path / "seal_tools"
+    folder.mkdir()
+    tools = [
+        {
+            "api_name": f"tool_{n}",
+            "api_description": "",
+            "parameters": {"key": {"type": "str", "description": ""}},
+            "required": ["key"],
+            "responses": {"value": {"type": "str", "description": ""}},
+        }
+        for n in range(9)
+    ]
+    (folder / "tool.jsonl").write_text("\n".join(map(json.dumps, tools)))
+
+    def call(number: int, value: str, label: str) -> dict[str, object]:
+        return {"api": f"tool_{number}", "parameters": {"key": value}, "responses": [label]}
+
+    plain = [call(0, "a", "API_call_0"), call(1, "b", "API_call_1")]
+    chained = [call(0, "a", "API_call_0"), call(1, "API_call_0", "API_call_1")]
+    unknown = [{"api": "nowhere", "parameters": {}, "responses": []}]
+    rows = [
+        {"id": str(n), "query": "do it", "calling": calling}
+        for n, calling in enumerate((plain, chained, unknown))
+    ]
+    for part in ("dev", "test_in_domain"):
+        (folder / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = load_tasks("seal_tools", tmp_path)
+    assert [task.format for task in found] == ["xlam", "nestools"] * 2
+    assert all(4 <= len(task.tools) <= 6 for task in found)
+    assert found[0].source == "seal_tools"
+    assert not found[0].gold[0].labels
+    assert found[1].gold[1].arguments == {"key": "API_call_0"}
+    assert [tool.name for tool in found[0].tools] == [tool.name for tool in found[2].tools]
+    with pytest.raises(ConfigError, match="Seal-Tools"):
+        load_tasks("seal_tools", tmp_path / "nowhere")

@@ -5,6 +5,7 @@ Stages, in order, each leaving its result in ``--out``; ``--stages`` names those
 
 * ``data``: samples by recipe, ``data.jsonl`` and the counts in ``data.md``; the other stages read
   that file
+* ``own``: with ``--own``, the base model's own replies as further samples, ``own.jsonl``
 * ``sft``: the warm start, folder ``sft``
 * ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
   ``curve.md``; the result in ``refiner``
@@ -53,10 +54,13 @@ from callwright_lab.training.refiner.task import Sample, split_held_out
 from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
-STAGES = ("data", "sft", "dapo", "against", "measure")
+STAGES = ("data", "own", "sft", "dapo", "against", "measure")
 RECIPES = {
     "paper": PAPER,
     "24gb": PAPER,
+    "80gb": replace(
+        PAPER, sources=("seal_tools",), each=120, correct=1000, full=600, simplified=200, held=400
+    ),
     "two-cores": replace(PAPER, each=20, correct=100, full=100, simplified=100, held=200),
     "cpu": Recipe(
         sources=("toolrl",), upstreams=1, each=250, correct=150, full=60, simplified=250, held=300
@@ -82,7 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.out.mkdir(parents=True, exist_ok=True)
     if "data" in args.stages and not (args.resume and (args.out / "data.jsonl").is_file()):
         do_once(args.out / "data.done", lambda: _write_samples(args.out, _build_samples(args)))
-    rest = [stage for stage in args.stages if stage != "data"]
+    if "own" in args.stages and args.own and not (args.resume and _own_file(args).is_file()):
+        do_once(args.out / "own.done", lambda: _ask_base(args, settings))
+    rest = [stage for stage in args.stages if stage not in ("data", "own")]
     if rest:
         _run_training(args, settings, _read_samples(args), rest)
     return 0
@@ -170,14 +176,46 @@ def _write_samples(out: Path, samples: Sequence[Sample]) -> None:
 
 
 def _read_samples(args: argparse.Namespace) -> list[Sample]:
-    """Return the samples that the stage ``data`` wrote."""
+    """Return the samples that the stages ``data`` and ``own`` wrote."""
     path = args.out / "data.jsonl"
     if not path.is_file():
         raise ConfigError(
             f"there are no samples in {args.out}",
             hint="run the stage data first, or copy a data.jsonl",
         )
-    return store.read_samples(path)
+    own = _own_file(args)
+    return store.read_samples(path) + (store.read_samples(own) if own.is_file() else [])
+
+
+def _own_file(args: argparse.Namespace) -> Path:
+    return Path(args.out / "own.jsonl")
+
+
+def _ask_base(args: argparse.Namespace, settings: Settings) -> None:
+    """Write samples of the base model's own replies: ``--own`` tasks to learn from, and a fifth as
+    many of those to measure on.
+    """
+    _require_torch(args)
+    from callwright_lab.training import checkpoints, tuning
+    from callwright_lab.training.refiner.own import build_own_samples, select_own_tasks
+
+    _own_file(args).unlink(missing_ok=True)
+    learn, held = split_held_out(_read_samples(args))
+    tasks = [*select_own_tasks(learn, args.own), *select_own_tasks(held, math.ceil(args.own / 5))]
+    tokenizer = checkpoints.open_tokenizer(settings.model)
+    model = tuning.open_measured(settings.model, settings)
+    made = build_own_samples(model, tokenizer, tasks, settings, Path(settings.model).name)
+    store.write_samples(_own_file(args), made)
+    wrong = sum(sample.error != "none" for sample in made)
+    print_progress(f"own: {len(made)} replies to {len(tasks)} tasks, {wrong} of them wrong")
+
+
+def _require_torch(args: argparse.Namespace) -> None:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("training the refiner", "train", "callwright-lab") from None
+    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
 
 
 # ---------------------------------------------------------------- training
@@ -186,11 +224,7 @@ def _read_samples(args: argparse.Namespace) -> list[Sample]:
 def _run_training(
     args: argparse.Namespace, settings: Settings, samples: Sequence[Sample], stages: Sequence[str]
 ) -> None:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("training the refiner", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
+    _require_torch(args)
     from callwright_lab.training import checkpoints
     from callwright_lab.training.refiner import runs
 
@@ -261,7 +295,7 @@ def _describe_losses(stage: str, losses: Sequence[float]) -> str:
 
 def _sample_held_out(held: Sequence[Sample], count: int) -> list[Sample]:
     """``count`` held-out samples, each task once, the same ones every time."""
-    once = {s.task.id + s.kind: s for s in held}
+    once = {s.task.id + s.kind + s.by: s for s in held}
     return random.Random("held out").sample(list(once.values()), min(count, len(once)))
 
 
@@ -318,10 +352,11 @@ def _build_parser() -> argparse.ArgumentParser:
         "paper",
         STAGES,
         timed="DAPO",
-        preset_help="the paper's run, or one for a card of 24 GB, for two cores, for one",
+        preset_help="the paper's run, or one for a card of 24 or 80 GB, for two cores, for one",
     )
     p.add_argument(
-        "--sources", help="conventional data sets by comma: glaive, toolace, xlam, toolrl, or files"
+        "--sources",
+        help="conventional data sets by comma: glaive, toolace, xlam, toolrl, seal_tools, or files",
     )
     p.add_argument("--nested", help="nested data set (default: nestools)")
     p.add_argument(
@@ -335,6 +370,9 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--each", type=int, help="erroneous samples per upstream, error kind and source")
     p.add_argument("--correct", type=int)
+    p.add_argument(
+        "--own", type=int, default=0, help="tasks that the base answers itself (default: none)"
+    )
     p.add_argument("--full", type=int, help="shuffled nested samples in the full format")
     p.add_argument(
         "--simplified", type=int, help="shuffled nested samples in the simplified format"

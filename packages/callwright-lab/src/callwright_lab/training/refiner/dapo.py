@@ -57,7 +57,7 @@ class OverlongPenalty:
 
 class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
     """GRPOTrainer with dynamic sampling. ``attempts``: prompts sampled at most for one batch, over
-    all processes.
+    all processes; ``rollouts``: replies sampled at once, at least those of one prompt.
     """
 
     def __init__(
@@ -65,11 +65,13 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         *args: Any,
         attempts: int,
         shared: bool = False,
+        rollouts: int = 0,
         curve: Path | None = None,
         **rest: Any,
     ) -> None:
         super().__init__(*args, **rest)
         self._attempts, self._shared, self._curve = attempts, shared, curve
+        self._prompts_at_once = max(1, rollouts // self.num_generations)
         self._drawn = 0  # prompts drawn to refill so far
         self._began = read_clock()  # less what the run took before its last checkpoint
         self._rewards: torch.Tensor | None = None
@@ -186,9 +188,10 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
                 prompt_ids, images, multimodal_fields, num_generations, **rest
             )
         found: list[list[int]] = []
-        if not self._shared:  # a group at a time: the cache of a whole batch fills a card
-            for start in range(0, len(prompt_ids), num_generations):
-                some = prompt_ids[start : start + num_generations]
+        if not self._shared:  # some groups at a time: the cache of a whole batch fills a card
+            size = num_generations * self._prompts_at_once
+            for start in range(0, len(prompt_ids), size):
+                some = prompt_ids[start : start + size]
                 found += super()._generate_single_turn(
                     some, images, multimodal_fields, num_generations, **rest
                 )[0]

@@ -11,47 +11,58 @@ from callwright_lab.training import generation
 from callwright_lab.training.refiner.rewards import reward
 from callwright_lab.training.refiner.runs import build_chat
 from callwright_lab.training.refiner.settings import Settings
-from callwright_lab.training.refiner.task import KINDS, Sample
+from callwright_lab.training.refiner.task import KINDS, RULE, Sample
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """One reply with the paper's reward; ``worse``: than the upstream's output."""
+    """One reply with the paper's reward; ``worse``: than the upstream's output, which is ``by`` a
+    model or by rule.
+    """
 
     task: str
     kind: str
+    by: str
     reward: float
     worse: bool
     text: str
 
 
+BY_MODELS = "written by models"
+"""The samples, of any kind, whose upstream output no rule made."""
+
+
 def measure_refiner(
-    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int = 8
+    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings
 ) -> list[Graded]:
     """Greedy replies with the paper's reward; without a model, the upstream's own outputs."""
     texts = (
         [s.upstream for s in samples]
         if model is None
-        else generate_replies(model, tokenizer, samples, settings, size)
+        else generate_replies(model, tokenizer, samples, settings)
     )
     found = []
     for s, text in zip(samples, texts, strict=True):
         got = reward(text, s.upstream, s.task.gold, s.kind, s.format)
-        found.append(Graded(s.task.id, s.kind, got.value, got.regressed, text))
+        found.append(Graded(s.task.id, s.kind, s.by, got.value, got.regressed, text))
     return found
 
 
 def generate_replies(
-    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, size: int
+    model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings
 ) -> list[str]:
-    """The greedy reply to every sample."""
+    """The greedy reply to every sample, in the order of the samples."""
     chats = [build_chat(s, settings.prompt) for s in samples]
-    return [
-        one
-        for (one,) in generation.generate_replies(
-            model, tokenizer, chats, settings.longest, size=size
-        )
-    ]
+    order = sorted(range(len(samples)), key=lambda n: len(samples[n].upstream))  # alike in length
+    replies = generation.generate_replies(
+        model,
+        tokenizer,
+        [chats[n] for n in order],
+        settings.longest,
+        size=settings.replies_at_once,
+    )
+    found = dict(zip(order, replies, strict=True))
+    return [found[n][0] for n in range(len(samples))]
 
 
 def render_table(scores: Mapping[str, Sequence[Graded]]) -> str:
@@ -63,8 +74,8 @@ def render_table(scores: Mapping[str, Sequence[Graded]]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for name, graded in scores.items():
-        for kind in (*KINDS, "all"):
-            some = [g for g in graded if kind in (g.kind, "all")]
+        for kind in (*KINDS, BY_MODELS, "all"):
+            some = [g for g in graded if kind in (g.kind, "all", _name_maker(g))]
             if not some:
                 continue
             at = paired_bootstrap([g.reward for g in some], [0.0] * len(some))
@@ -74,6 +85,10 @@ def render_table(scores: Mapping[str, Sequence[Graded]]) -> str:
             mean = f"{at.value:.3f} | {at.low:.3f} to {at.high:.3f}"
             lines.append(f"| {name} | {kind} | {len(some)} | {mean} | {full:.3f} | {worse:.3f} |")
     return "\n".join(lines)
+
+
+def _name_maker(graded: Graded) -> str:
+    return "" if graded.by == RULE else BY_MODELS
 
 
 def compare_refiners(scores: Mapping[str, Sequence[Graded]], name: str) -> str:

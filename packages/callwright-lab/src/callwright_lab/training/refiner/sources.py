@@ -1,5 +1,5 @@
-"""Tool-calling data sets -> tasks: Glaive, ToolACE, xLAM, NesTools, and ToolRL's mix of ToolACE,
-Hammer and xLAM.
+"""Tool-calling data sets -> tasks: Glaive, ToolACE, xLAM, NesTools, Seal-Tools, and ToolRL's mix of
+ToolACE, Hammer and xLAM.
 
 Each is read in place from its publisher's own file. Any other file will do whose rows have one of
 these layouts, or that of OpenAI's chats (``messages`` with ``tool_calls``, and ``tools``). Rows
@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.jsontext.scan import first_span
@@ -26,7 +27,7 @@ from callwright_lab.datasets.examples import (
     read_json,
     read_lines,
 )
-from callwright_lab.datasets.nested import NESTOOLS_WHERE, response_needs
+from callwright_lab.datasets.nested import NESTOOLS_WHERE, SEAL_WHERE, response_needs
 from callwright_lab.training.refiner.corrupted import write_reply
 from callwright_lab.training.refiner.formats import FORMATS, Invocation, is_representable
 from callwright_lab.training.refiner.task import Task
@@ -60,6 +61,7 @@ _ASKED = {
         '<functioncall> {"name": name, "arguments": {...}} <|endoftext|>. The tools: '
     ),
 }
+_DISTRACTORS = 4
 _TOOLACE_TAGS = " Enclose the list in <function_list> and </function_list>."
 
 
@@ -163,7 +165,7 @@ def parse_xlam(row: Json, id: str) -> Task | None:
     )
 
 
-def parse_nestools(row: Json, id: str) -> Task | None:
+def parse_nestools(row: Json, id: str) -> Task:
     """``{"task": …, "api": [{"api_name", "parameters", "required", "responses"}], "call":
     [{…}]}``.
     """
@@ -183,6 +185,40 @@ def parse_nestools(row: Json, id: str) -> Task | None:
     return Task(
         id, "nestools", "nestools", _NEST + write_reply(row["api"]), row["task"], tools, gold
     )
+
+
+def parse_seal(row: Json, id: str) -> Task | None:
+    """A row of Seal-Tools in the layout of NesTools (:func:`read_seal_rows`). Calls that use no
+    other's result are written as xLAM writes them.
+    """
+    task = replace(parse_nestools(row, id), source="seal_tools")
+    if any(response_needs(row["call"]).values()):
+        return task
+    gold = tuple(Invocation(call.name, call.arguments) for call in task.gold)
+    listed = [
+        {"name": t.name, "description": t.description, "parameters": t.input_schema}
+        for t in task.tools
+    ]
+    return replace(task, format="xlam", system=_XLAM + write_reply(listed), gold=gold)
+
+
+def read_seal_rows(root: Path) -> Iterator[Json]:
+    """The rows of Seal-Tools, dev and in-domain test, in the layout of NesTools: the gold tools
+    among four others, drawn by the row's id. Rows of tools that its catalogue lacks are left out.
+    """
+    folder = root / "seal_tools"
+    pool = {spec["api_name"]: spec for spec in read_lines(folder / "tool.jsonl", SEAL_WHERE)}
+    names = sorted(pool)
+    for part in ("dev", "test_in_domain"):
+        for row in read_lines(folder / f"{part}.jsonl", SEAL_WHERE):
+            called = [call["api"] for call in row["calling"]]
+            if not pool.keys() >= set(called):
+                continue
+            draw = Random(row["id"])
+            offered = sorted({*called, *draw.sample(names, min(_DISTRACTORS, len(names)))})
+            draw.shuffle(offered)
+            calls = [{**call, "api_name": call["api"]} for call in row["calling"]]
+            yield {"task": row["query"], "api": [pool[name] for name in offered], "call": calls}
 
 
 def simplify_to_steps(task: Task) -> Task:
@@ -263,13 +299,26 @@ def _rotate_format(task: Task) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskSource:
-    """Location of a data set's file under the data folder, and instructions to get it."""
+    """Location of a data set's file under the data folder, and instructions to get it. ``read``
+    takes that folder, where the set is more than one file.
+    """
 
     name: str
     row: Row
     file: str
     where: str
     lines: bool = False
+    read: Callable[[Path], Iterator[Json]] | None = None
+
+    def read_rows(self, root: Path) -> Iterable[Json]:
+        """The rows under the data folder. ConfigError says where to get a missing file."""
+        if self.read is not None:
+            return self.read(root)
+        read = read_lines if self.lines else read_json
+        rows: Iterable[Json] = read(
+            root / self.file, f"get {self.where} and put it at <data>/{self.file}"
+        )
+        return rows
 
 
 SOURCES: Mapping[str, TaskSource] = {
@@ -290,6 +339,9 @@ SOURCES: Mapping[str, TaskSource] = {
         ),
         TaskSource(
             "nestools", parse_nestools, "nestools/test_data.jsonl", NESTOOLS_WHERE, lines=True
+        ),
+        TaskSource(
+            "seal_tools", parse_seal, "seal_tools/tool.jsonl", SEAL_WHERE, read=read_seal_rows
         ),
         TaskSource(
             "toolrl", parse_toolrl, "rlla/rlla_sft.json", "rlla_sft.json of qiancheng0/ToolRL"
@@ -316,13 +368,7 @@ def load_tasks(source: str, root: Path) -> list[Task]:
     """
     if source in SOURCES:
         found = SOURCES[source]
-        where = f"get {found.where} and put it at <data>/{found.file}"
-        rows = (
-            read_lines(root / found.file, where)
-            if found.lines
-            else read_json(root / found.file, where)
-        )
-        return list(iter_tasks(found, rows))
+        return list(iter_tasks(found, found.read_rows(root)))
     path = Path(source).expanduser()
     if not path.is_file():
         hint = "data sets: " + ", ".join(SOURCES) + "; or the path of a file of JSON or JSON lines"

@@ -17,6 +17,7 @@ from callwright_lab.datasets.splits import FOLDS, SEED
 from callwright_lab.training.refiner.formats import FORMATS, Format, Invocation
 
 Kind = Literal["erroneous", "correct", "shuffled_full", "shuffled_simplified"]
+RULE = "rule"  # who spoiled a sample, where no model did
 KINDS: tuple[Kind, ...] = ("erroneous", "correct", "shuffled_full", "shuffled_simplified")
 
 _FORMS = {
@@ -68,7 +69,7 @@ class Sample:
     kind: Kind
     error: str
     upstream: str
-    by: str = "rule"
+    by: str = RULE
 
     @property
     def format(self) -> Format:
