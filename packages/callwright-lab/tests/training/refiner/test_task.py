@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from callwright.nouns.types import ToolCall
+from callwright.repair.by_model.guard import Upstream
+from callwright.repair.by_model.refiner import build_question
 from callwright_lab.training.refiner.data import Recipe, split_recipe
 from callwright_lab.training.refiner.formats import Invocation
 from callwright_lab.training.refiner.task import Sample, Task, split_held_out
@@ -9,7 +12,7 @@ from tests.training.refiner_case import nested_tasks, samples, xlam_tasks
 
 
 def test_the_papers_prompt_holds_system_query_and_upstream_output() -> None:
-    task = xlam_tasks()[0]
+    task = nested_tasks()[0]
     system, user = Sample(task, "erroneous", "format", "[BROKEN").messages("paper")
     assert system.content.startswith(
         "Your role is a highly professional tool-calling instruction corrector."
@@ -18,6 +21,18 @@ def test_the_papers_prompt_holds_system_query_and_upstream_output() -> None:
     assert f'query is: "{task.query}"' in user.content
     assert 'another model is: "[BROKEN".' in user.content
     assert user.content.endswith("output only the correct tool-calling instruction.")
+
+
+def test_in_xlams_format_it_is_the_question_that_the_pipeline_asks() -> None:
+    task = xlam_tasks()[0]
+    made = tuple(
+        ToolCall(f"call_{n}", call.name, call.arguments) for n, call in enumerate(task.gold)
+    )
+    native = build_question(Upstream("", made, task.tools, task.query))
+    trained = Sample(task, "correct", "none", Sample(task, "correct", "none", "").answer)
+    assert [m.content for m in trained.messages("paper")] == [
+        m.content.strip() for m in native.messages
+    ]
 
 
 def test_the_short_prompt_names_tools_and_format_in_a_line_each() -> None:

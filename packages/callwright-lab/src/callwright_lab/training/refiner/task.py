@@ -11,7 +11,8 @@ from typing import Literal
 
 from callwright.nouns.types import Message, Tool, ToolCall
 from callwright.prompts import render
-from callwright.repair.by_model.refiner import FORMS, render_signature
+from callwright.repair.by_model.guard import Upstream
+from callwright.repair.by_model.refiner import FORMS, build_question, render_signature
 from callwright.repair.by_model.refiner_settings import Prompt
 from callwright_lab.datasets.splits import FOLDS, SEED
 from callwright_lab.training.refiner.formats import FORMATS, Format, Invocation
@@ -84,11 +85,15 @@ class Sample:
         """Return the messages for the refiner: the paper's prompt (Appendix A), or a short one for
         small models.
 
-        It is the prompt of :mod:`callwright.repair.by_model.refiner`; tools and format stand in the
-        task's own system prompt.
+        It is the prompt of :mod:`callwright.repair.by_model.refiner`. In xLAM's format, which the
+        pipeline asks for, it is the pipeline's own question; else tools and format stand in the
+        task's system prompt.
         """
+        task = self.task
+        if prompt == "paper" and task.format == "xlam":
+            asked = build_question(Upstream(self.upstream, (), task.tools, task.query)).messages
+            return tuple(replace(m, content=m.content.strip()) for m in asked)
         if prompt == "paper":
-            task = self.task
             asked = render(
                 "refine",
                 system=task.system,
@@ -98,10 +103,13 @@ class Sample:
                 format="",
             )
             return tuple(replace(m, content=m.content.strip()) for m in asked)
-        tools = "\n".join(render_signature(t) for t in self.task.tools)
-        form = _FORMS[self.task.format]
+        tools = "\n".join(render_signature(t) for t in task.tools)
         return render(
-            "refiner_short", tools=tools, form=form, query=self.task.query, upstream=self.upstream
+            "refiner_short",
+            tools=tools,
+            form=_FORMS[task.format],
+            query=task.query,
+            upstream=self.upstream,
         )
 
 

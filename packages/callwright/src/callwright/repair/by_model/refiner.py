@@ -11,6 +11,7 @@ untrained model harms strong upstreams (paper, Appendix F), so measure it on you
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
@@ -222,7 +223,8 @@ def render_tools_json(tools: Sequence[Tool]) -> str:
 def _render_upstream(up: Upstream, chained: bool) -> str:
     said = up.text.strip()
     if not said:
-        said = f"<func_call>{to_canonical_json([_render_call(c, chained) for c in up.calls])}</func_call>"
+        calls = [_render_call(c, chained) for c in up.calls]  # the name first, as models write them
+        said = f"<func_call>{json.dumps(calls, ensure_ascii=False)}</func_call>"
     thought = f"<think>{up.reasoning.strip()}</think>\n" if up.reasoning.strip() else ""
     return (thought + said)[:_UPSTREAM_CHARS]
 
