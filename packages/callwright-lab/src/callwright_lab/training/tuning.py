@@ -11,6 +11,7 @@ from typing import Any
 
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training import checkpoints
+from callwright_lab.training.finite import FiniteSteps, avoid_cudnn_attention
 from callwright_lab.training.processes import count_processes, is_main_process
 from callwright_lab.training.refiner.dapo import DapoTrainer
 from callwright_lab.training.resumption import (
@@ -179,7 +180,9 @@ def run_stage(
         return []
     checkpoint = prepare_run(work, resume, order)
     keep_settings(work, settings)
+    avoid_cudnn_attention()
     trainer = make(checkpoint, Checkpoints(order, read_spent(checkpoint)))
+    trainer.add_callback(FiniteSteps())
     learn_in_float32(trainer.model)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if result is not None:
