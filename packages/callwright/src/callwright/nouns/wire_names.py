@@ -87,6 +87,7 @@ class EditRules:
     ANSWER_IN_WORDS = EditRule("answer_in_words")
     ANSWER_MARKED = EditRule("answer.marked")
     ANSWER_QUOTED = EditRule("answer.quoted")
+    ANSWER_REPEATED = EditRule("answer.repeated")
     ANSWER_RESTATED = EditRule("answer.restated")
     ANSWER_VALUE = EditRule("answer.value")
     ANSWER_WITHDRAWN = EditRule("answer.withdrawn")

@@ -86,3 +86,29 @@ def test_what_is_given_while_it_is_written_is_clean_too() -> None:
     live = LiveAnswer(query, RESULTS)
     given = "".join(live.read(reply[:end]) for end in range(1, len(reply) + 1))
     assert given == said
+
+
+@pytest.mark.parametrize("in_words", [True, False])
+@pytest.mark.parametrize("query", ASKED)
+def test_a_sentence_is_said_once_however_often_it_is_written(query: str, *, in_words: bool) -> None:
+    said = ASKED[query]
+    answer = finish(query, form(" ".join([said] * 30), in_words=in_words), in_words=in_words)
+    assert answer.text == said
+    assert [(edit.rule, edit.before) for edit in answer.edits] == [("answer.repeated", said)]
+
+
+def test_statements_that_are_alike_are_one_and_lines_that_are_alike_stay() -> None:
+    one = {"text": "It is 21 degrees in Paris.", "results": ["r1"]}
+    reply = json.dumps({"statements": [one, one, one], "missing": []})
+    assert finish("How warm is it in Paris?", reply, in_words=False).text == one["text"]
+    cleaner = DraftCleaner(facts_of("Sing!", RESULTS))
+    lines = [Draft("Row, row, row your boat", (), glue) for glue in ("", "\n", "\n", " ")]
+    assert [cleaner.clean_draft(line) is not None for line in lines] == [True, True, True, False]
+
+
+def test_while_it_is_written_a_sentence_is_said_once_as_well() -> None:
+    said = "It is 21 degrees in Paris."
+    live = LiveAnswer("How warm is it in Paris?", RESULTS)
+    whole = json.dumps({"final_answer": f"{said} {said} {said}"})
+    shown = "".join(live.read(whole[:end]) for end in range(1, len(whole) + 1))
+    assert shown == said
