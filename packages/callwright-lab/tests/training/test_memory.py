@@ -11,6 +11,7 @@ import pytest
 from callwright_lab.training.memory import (
     SHAPES,
     Memory,
+    count_learned,
     estimate_memory,
     find_shape,
     render_card_table,
@@ -43,6 +44,17 @@ def test_shapes_count_the_published_sizes(model: str, billions: float) -> None:
 
 def test_an_adapter_of_rank_16_on_1_5_billion_has_18_million_weights() -> None:
     assert QWEN.count_adapter(16) == 18_464_768
+
+
+def test_an_adapter_of_attention_alone_has_a_quarter_of_the_weights() -> None:
+    assert QWEN.count_adapter(8) == 9_232_384
+    assert QWEN.count_adapter(8, "attention") == 2_179_072
+    settings = replace(Tuning(), adapter="lora", rank=8, targets="attention")
+    assert count_learned(settings, QWEN) == 2_179_072
+    found = estimate_memory(settings, QWEN, "sft")
+    assert found.gradients + found.optimiser == pytest.approx(12 * 2_179_072 / 1e9)
+    whole = estimate_memory(replace(settings, targets="linear"), QWEN, "sft")
+    assert whole.weights - found.weights == pytest.approx(4 * (9_232_384 - 2_179_072) / 1e9)
 
 
 def _total(kind: str = "sft", **changed: object) -> float:

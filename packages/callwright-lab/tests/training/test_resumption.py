@@ -191,6 +191,33 @@ def test_a_reference_is_loaded_a_second_time_which_a_gguf_file_cannot_be(tmp_pat
     assert "--adapter lora" in raised.value.hint
 
 
+def test_an_adapters_checkpoint_holds_what_a_run_goes_on_by_and_no_tokenizer(
+    tmp_path: Path,
+) -> None:
+    settings, tokenizer = (
+        replace(TOY, adapter="lora", rank=4, targets="attention"),
+        tiny_tokenizer(),
+    )
+
+    def run(name: str, steps: int) -> Path:
+        work = tmp_path / name
+        model = tiny_model(tokenizer)
+        tuning.run_sft(model, tokenizer, PAIRS, settings, work, steps=steps, resume=True)
+        return work / f"checkpoint-{steps}"
+
+    assert {path.name for path in run("torn", 1).iterdir()} == {
+        "adapter_config.json",
+        "adapter_model.safetensors",
+        "complete.json",
+        "optimizer.pt",
+        "rng_state.pth",
+        "scheduler.pt",
+        "trainer_state.json",
+        "training_args.bin",
+    }
+    assert _same(run("torn", 2), run("whole", 2))
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("adapter", ["none", "lora"])
 def test_supervised_training_goes_on_with_the_same_weights(adapter: str, tmp_path: Path) -> None:

@@ -15,11 +15,19 @@ if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
 import torch
+from peft import get_peft_model
 
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training.checkpoints import open_model
+from callwright_lab.training.memory import Shape, count_learned
 from callwright_lab.training.refiner.settings import CPU, PAPER
-from callwright_lab.training.tuning import describe_run, group_config, learn_only_top, run_grpo
+from callwright_lab.training.tuning import (
+    choose_learned,
+    describe_run,
+    group_config,
+    learn_only_top,
+    run_grpo,
+)
 from tests.training.refiner_case import TOY, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
@@ -72,6 +80,19 @@ def test_only_the_top_is_learned_where_asked() -> None:
     learned = {name for name, p in model.named_parameters() if p.requires_grad}
     assert any(name.startswith("model.layers.1.") for name in learned)
     assert not any("layers.0." in name or "embed" in name for name in learned)
+
+
+@pytest.mark.parametrize(("targets", "count"), [("linear", 7), ("attention", 4)])
+def test_an_adapter_learns_beside_all_linear_layers_or_those_of_attention(
+    targets: str, count: int
+) -> None:
+    model = tiny_model(tiny_tokenizer())
+    settings = replace(TOY, adapter="lora", rank=4, targets=targets)  # type: ignore[arg-type]
+    adapted = get_peft_model(model, choose_learned(model, settings))
+    learned = [p for p in adapted.parameters() if p.requires_grad]
+    assert len(learned) == 2 * 2 * count
+    shape = Shape(2, 32, 48, 32, 16, 0)
+    assert sum(p.numel() for p in learned) == count_learned(settings, shape)
 
 
 def test_rows_that_fill_no_batch_are_refused_rather_than_learned_from_in_no_step(

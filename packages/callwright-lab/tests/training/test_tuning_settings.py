@@ -12,6 +12,7 @@ from callwright_lab.training.tuning_settings import Tuning
     ("settings", "said"),
     [
         ({"loss": "ppo"}, "no loss 'ppo'"),
+        ({"targets": "some"}, "no targets 'some'"),
         ({"batch": 3, "group": 3, "micro": 2}, "cannot be cut into passes of 2"),
         ({"batch": 16, "attempts": 8}, "8 attempts cannot fill a batch of 16"),
     ],

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from callwright.jsontext import JsonError, parse
-from callwright_lab.training.tuning_settings import Adapter, Tuning, is_gguf
+from callwright_lab.training.tuning_settings import Adapter, Targets, Tuning, is_gguf
 
 Kind = Literal["sft", "groups"]
 CARDS = (12, 24, 80)
@@ -54,10 +54,11 @@ class Shape:
     def parameters(self) -> int:
         return self.linear + self.tables
 
-    def count_adapter(self, rank: int) -> int:
-        """Weights of a LoRA on all linear layers but the output."""
+    def count_adapter(self, rank: int, targets: Targets = "linear") -> int:
+        """Weights of a LoRA on all linear layers but the output, or on those of attention."""
         d, q, k, i = self.width, self.query, self.key, self.inner
-        return self.layers * rank * ((d + q) + 2 * (d + k) + (q + d) + 3 * (d + i))
+        others = 3 * (d + i) if targets == "linear" else 0
+        return self.layers * rank * ((d + q) + 2 * (d + k) + (q + d) + others)
 
 
 _QWEN = 151_936
@@ -126,7 +127,7 @@ def _read_shape(told: Mapping[str, Any]) -> Shape:
 def count_learned(settings: Tuning, shape: Shape) -> int:
     """Weights that have gradients."""
     if settings.adapter != "none":
-        return shape.count_adapter(settings.rank)
+        return shape.count_adapter(settings.rank, settings.targets)
     if settings.top:
         return shape.linear * settings.top // shape.layers
     return shape.parameters
@@ -178,7 +179,7 @@ def _count_weights(settings: Tuning, shape: Shape) -> float:
     number = 2 if settings.bf16 else 4
     quantised = settings.adapter == "qlora"
     base = shape.linear * (_NF4 if quantised else number) + shape.tables * number
-    return base + 4.0 * shape.count_adapter(settings.rank)
+    return base + 4.0 * shape.count_adapter(settings.rank, settings.targets)
 
 
 def _count_copies(settings: Tuning, shape: Shape, kind: Kind) -> float:

@@ -19,6 +19,7 @@ from typing import Any
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import to_json
+from callwright_lab.training.checkpoints import ADAPTER
 from callwright_lab.training.processes import is_main_process
 from callwright_lab.training.tuning_settings import Tuning
 
@@ -37,6 +38,12 @@ MAY_CHANGE = frozenset(
 )  # fmt: skip
 """Settings that may change when a run goes on: how long it is, and what it is computed by."""
 
+IDLE = (
+    "tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt",
+    "chat_template*", "README.md",
+)  # fmt: skip
+"""Files of an adapter's checkpoint by which no run goes on: the tokenizer is that of its base."""
+
 Order = Mapping[str, float]
 """How long a stage is: steps, epochs, seconds."""
 
@@ -50,7 +57,8 @@ def read_clock() -> float:
 
 class Checkpoints(TrainerCallback):  # type: ignore[misc]
     """Completes the checkpoints of a stage, the last one at its end, and ends it after the seconds
-    of its order (0: never), counted over all its resumptions.
+    of its order (0: never), counted over all its resumptions. An adapter's checkpoint is left
+    without the files of :data:`IDLE`.
     """
 
     def __init__(self, order: Order, spent: float = 0.0) -> None:
@@ -83,6 +91,9 @@ class Checkpoints(TrainerCallback):  # type: ignore[misc]
             "order": self._order,
         }
         folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+        if (folder / ADAPTER).is_file():
+            for path in (path for pattern in IDLE for path in folder.glob(pattern)):
+                path.unlink()
         _write_whole(folder / COMPLETE, told)
 
 

@@ -24,7 +24,7 @@ from callwright_lab.training.resumption import (
     read_spent,
     require_same_settings,
 )
-from callwright_lab.training.tuning_settings import Tuning, is_gguf
+from callwright_lab.training.tuning_settings import Targets, Tuning, is_gguf
 
 try:
     import torch
@@ -55,6 +55,10 @@ _RECOMPUTE = next(  # its name changed in transformers 5.2x
 )
 
 
+_TARGETS: Mapping[Targets, str | list[str]] = {
+    "linear": "all-linear",
+    "attention": ["q_proj", "k_proj", "v_proj", "o_proj"],
+}
 _OPTIMISERS = {"adamw-8bit": "adamw_8bit", "paged-adamw-8bit": "paged_adamw_8bit"}
 
 
@@ -96,7 +100,7 @@ def choose_learned(model: Any, settings: Tuning) -> Any:
     return LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
-        target_modules="all-linear",
+        target_modules=_TARGETS[settings.targets],
         task_type="CAUSAL_LM",
     )
 

@@ -15,6 +15,7 @@ T = TypeVar("T", bound="Tuning")
 Loss = Literal["dapo", "grpo"]
 Adapter = Literal["none", "lora", "qlora"]
 Optimiser = Literal["adamw", "adamw-8bit", "paged-adamw-8bit"]
+Targets = Literal["linear", "attention"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,10 @@ class Optimisation:
 class Fitting(Optimisation):
     """Settings by which a run fits into the memory there is; none changes what a step learns from.
 
-    ``adapter``: ``lora`` learns low-rank updates of all linear layers (Hu et al., 2021) on a base
-    that is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et
-    al., 2023). The 8-bit optimisers need CUDA; elsewhere AdamW is taken.
+    ``adapter``: ``lora`` learns low-rank updates of linear layers (Hu et al., 2021) on a base that
+    is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et al.,
+    2023). ``targets``: all linear layers, or only the four projections of attention. The 8-bit
+    optimisers need CUDA; elsewhere AdamW is taken.
     ``rollouts`` costs memory for the cache of so many replies, and saves time on a large card.
     ``micro`` and ``sft_micro`` are how many replies and rows are in one pass of one process: the
     rest of a batch is accumulated.
@@ -50,6 +52,7 @@ class Fitting(Optimisation):
     adapter: Adapter = "none"
     rank: int = 16
     alpha: int = 32
+    targets: Targets = "linear"
     optimiser: Optimiser = "adamw"
     micro: int = 2
     sft_micro: int = 1
@@ -83,7 +86,7 @@ class Tuning(Fitting):
 
     @property
     def replies_at_once(self) -> int:
-        """How many greedy replies are generated at once."""
+        """Greedy replies that are generated at once."""
         return self.rollouts or 8
 
     def __post_init__(self) -> None:
@@ -95,7 +98,8 @@ class Tuning(Fitting):
             raise ConfigError(
                 f"{self.batch} x {self.group} replies cannot be cut into passes of {self.micro}"
             )
-        for name, kind in (("adapter", Adapter), ("optimiser", Optimiser)):
+        choices = {"adapter": Adapter, "optimiser": Optimiser, "targets": Targets}
+        for name, kind in choices.items():
             if getattr(self, name) not in get_args(kind):
                 raise ConfigError(
                     f"there is no {name} {getattr(self, name)!r}",

@@ -73,6 +73,8 @@ def test_the_data_stage_writes_samples_and_counts(
     assert f"| all to learn from | | | {3 * 6 + 6 + 4 + 6} |" in text
     assert len(rows) == 34 + int(text.partition("to measure on | | | ")[2].split()[0])
     assert "| correct | none | xlam | 6 | 6 | rule |" in text
+    assert "| xlam | 24 | rule | CC-BY-4.0 (Salesforce) | yes |" in text
+    assert (out / "data.md").read_text() == text
 
 
 def test_an_unknown_stage_and_missing_data_are_said(tmp_path: Path) -> None:

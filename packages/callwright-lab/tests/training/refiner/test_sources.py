@@ -118,6 +118,13 @@ def test_toolrls_mix_is_written_in_three_formats_where_they_can_say_it() -> None
     assert one("toolrl", {**row, "output": "<response> Hello </response>"}) is None
 
 
+def test_a_file_of_ones_own_never_has_the_name_of_a_data_set(tmp_path: Path) -> None:
+    for name, source in (("xlam", "xlam.jsonl"), ("mine", "mine")):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps(nested_row(1)))
+        assert [task.source for task in load_tasks(str(path), tmp_path)] == [source]
+
+
 def test_broken_rows_are_left_out() -> None:
     gone = {"query": "q", "tools": "[]", "answers": '[{"name": "not_offered", "arguments": {}}]'}
     rows = [{}, None, gone, {"query": 1, "tools": "x", "answers": "["}, *[nested_row(1)]]

@@ -1,9 +1,10 @@
 """``callwright train adapter``: a trained adapter as a GGUF file for the embedded engine.
 
 The folder is one that a training stage left: ``sft``, ``refiner``, ``planner``, ``v`` or ``vr``.
-The file is loaded beside the base that it was trained on: ``--model local:+FILE``. ``--check``
-measures how often PyTorch and llama.cpp find the same token most likely, with the adapter and
-without it, over positions of ``--text``.
+The file is loaded beside the base that it was trained on: ``--model local:+FILE``. Its card,
+``FILE.md``, is made of what the folder above holds of the run. ``--ship`` ends with an error if the
+weights may not be given away. ``--check`` measures how often PyTorch and llama.cpp find the same
+token most likely, with the adapter and without it, over positions of ``--text``.
 """
 
 from __future__ import annotations
@@ -17,17 +18,23 @@ from typing import Any
 from callwright.nouns.errors import ConfigError, MissingExtra
 
 LEAST = 0.95  # of the positions, for --check to succeed
+LARGEST = 20_000_000  # bytes, for --ship to succeed
 TEXT = Path(__file__).with_name("positions.txt")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; 1 if the agreement is below 95 %."""
+    """The command; 1 if the agreement is below 95 %.
+
+    Raises ConfigError for a folder without an adapter, and with ``--ship`` for one that may not be
+    given away: too large, of unknown data, or by the licences of what it learned from.
+    """
     args = _build_parser().parse_args(arguments)
     try:
         import torch
     except ImportError:
         raise MissingExtra("writing an adapter", "train", "callwright-lab") from None
     torch.set_num_threads(args.threads)
+    from callwright_lab.training.adapters.card import build_card
     from callwright_lab.training.adapters.gguf_file import write_gguf_adapter
     from callwright_lab.training.checkpoints import ADAPTER, open_model
 
@@ -38,7 +45,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     model, tokenizer = open_model(str(args.folder))
     out = write_gguf_adapter(model, args.out or args.folder.with_suffix(".gguf"))
-    sys.stdout.write(f"{out}: {out.stat().st_size / 1e6:.1f} MB\n")
+    size, card = out.stat().st_size, out.with_suffix(".md")
+    text, limits = build_card(args.folder, out)
+    card.write_text(text, encoding="utf-8")
+    sys.stdout.write("\n".join([f"{out}: {size / 1e6:.1f} MB", f"{card}: its card", *limits, ""]))
+    if size > LARGEST:
+        limits.append(f"It has {size / 1e6:.1f} MB.")
+    if args.ship and limits:
+        raise ConfigError(
+            f"{out.name} is not to be given away: {' '.join(limits)}",
+            hint=f"at most {LARGEST // 10**6} MB, all data known and under licences that allow it",
+        )
     return _check_agreement(args, model, tokenizer, out) if args.check else 0
 
 
@@ -90,6 +107,9 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     p.add_argument("folder", type=Path, help="folder of a trained adapter")
     p.add_argument("--out", type=Path, help="the file (default: FOLDER.gguf)")
+    p.add_argument(
+        "--ship", action="store_true", help="end with an error if it may not be given away"
+    )
     p.add_argument("--check", action="store_true", help="compare PyTorch with llama.cpp")
     p.add_argument(
         "--text", type=Path, default=TEXT, help="text to compare on (default: calls to correct)"

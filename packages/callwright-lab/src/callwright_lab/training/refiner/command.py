@@ -3,8 +3,8 @@ tool-use refiner.
 
 Stages, in order, each leaving its result in ``--out``; ``--stages`` names those to run:
 
-* ``data``: samples by recipe, ``data.jsonl`` and the counts in ``data.md``; the other stages read
-  that file
+* ``data``: samples by recipe, ``data.jsonl``; counts and licences in ``data.md``; the other stages
+  read the first
 * ``own``: with ``--own``, the base model's own replies as further samples, ``own.jsonl``
 * ``sft``: the warm start, folder ``sft``
 * ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
@@ -47,6 +47,7 @@ from callwright_lab.training.refiner.data import (
     report_samples,
     split_recipe,
 )
+from callwright_lab.training.refiner.licences import list_limits, render_licences
 from callwright_lab.training.refiner.settings import PRESETS, Settings
 from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
@@ -55,6 +56,8 @@ from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "own", "sft", "dapo", "against", "measure")
+MEASURED = {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}
+"""Folders of trained models, and their names in ``scores.md``."""
 RECIPES = {
     "paper": PAPER,
     "24gb": PAPER,
@@ -169,7 +172,9 @@ async def _ask_samples(
 
 
 def _write_samples(out: Path, samples: Sequence[Sample]) -> None:
-    text = report_samples(samples)
+    learned = split_held_out(samples)[0]
+    parts = [report_samples(samples), render_licences(learned), *list_limits(learned)]
+    text = "\n\n".join(parts)
     (out / "data.md").write_text(text + "\n", encoding="utf-8")
     store.write_samples(out / "data.jsonl", samples)  # last: by it the stage is finished
     sys.stdout.write(text + "\n")
@@ -249,8 +254,7 @@ def _run_training(
     for stage in (s for s in ("sft", "dapo", "against") if s in stages):
         _run_stage(args, settings, stage, learn, tokenizer)
     if "measure" in stages and is_main_process():
-        named = {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}
-        folders = {name: args.out / folder for folder, name in named.items()}
+        folders = {name: args.out / folder for folder, name in MEASURED.items()}
         there = {name: str(folder) for name, folder in folders.items() if folder.is_dir()}
         _measure_models(args.out, {"upstream": "", **there}, tokenizer, held, settings)
 

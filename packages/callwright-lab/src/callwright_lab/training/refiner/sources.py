@@ -61,6 +61,7 @@ _ASKED = {
         '<functioncall> {"name": name, "arguments": {...}} <|endoftext|>. The tools: '
     ),
 }
+UNKNOWN = "unknown (a user's own file)"
 _DISTRACTORS = 4
 _TOOLACE_TAGS = " Enclose the list in <function_list> and </function_list>."
 
@@ -300,7 +301,8 @@ def _rotate_format(task: Task) -> Task:
 @dataclass(frozen=True, slots=True)
 class TaskSource:
     """Location of a data set's file under the data folder, and instructions to get it. ``read``
-    takes that folder, where the set is more than one file.
+    takes that folder, where the set is more than one file. ``train``: weights trained on it may be
+    given away; None where nobody knows, as of a user's own file.
     """
 
     name: str
@@ -309,6 +311,8 @@ class TaskSource:
     where: str
     lines: bool = False
     read: Callable[[Path], Iterator[Json]] | None = None
+    licence: str = UNKNOWN
+    train: bool | None = None
 
     def read_rows(self, root: Path) -> Iterable[Json]:
         """The rows under the data folder. ConfigError says where to get a missing file."""
@@ -329,22 +333,50 @@ SOURCES: Mapping[str, TaskSource] = {
             parse_glaive,
             "glaive/glaive-function-calling-v2.json",
             "glaiveai/glaive-function-calling-v2",
+            licence="Apache-2.0 (glaiveai)",
+            train=True,
         ),
-        TaskSource("toolace", parse_toolace, "toolace/data.json", "data.json of Team-ACE/ToolACE"),
+        TaskSource(
+            "toolace",
+            parse_toolace,
+            "toolace/data.json",
+            "data.json of Team-ACE/ToolACE",
+            licence="Apache-2.0 (Team-ACE)",
+            train=True,
+        ),
         TaskSource(
             "xlam",
             parse_xlam,
             "xlam/xlam_function_calling_60k.json",
             "Salesforce/xlam-function-calling-60k",
+            licence="CC-BY-4.0 (Salesforce)",
+            train=True,
         ),
         TaskSource(
-            "nestools", parse_nestools, "nestools/test_data.jsonl", NESTOOLS_WHERE, lines=True
+            "nestools",
+            parse_nestools,
+            "nestools/test_data.jsonl",
+            NESTOOLS_WHERE,
+            lines=True,
+            licence="Apache-2.0 (hhan1018/NesTools)",
+            train=True,
         ),
         TaskSource(
-            "seal_tools", parse_seal, "seal_tools/tool.jsonl", SEAL_WHERE, read=read_seal_rows
+            "seal_tools",
+            parse_seal,
+            "seal_tools/tool.jsonl",
+            SEAL_WHERE,
+            read=read_seal_rows,
+            licence="Apache-2.0 (fairyshine/Seal-Tools)",
+            train=True,
         ),
         TaskSource(
-            "toolrl", parse_toolrl, "rlla/rlla_sft.json", "rlla_sft.json of qiancheng0/ToolRL"
+            "toolrl",
+            parse_toolrl,
+            "rlla/rlla_sft.json",
+            "rlla_sft.json of qiancheng0/ToolRL",
+            licence="Apache-2.0 (ToolRL); its parts have their own terms",
+            train=False,
         ),
     )
 }
@@ -387,7 +419,9 @@ def load_tasks(source: str, root: Path) -> list[Task]:
             f"the rows of {path} have no layout that is known", hint=f"keys of a row: {layouts}"
         )
     made = iter_tasks(TaskSource(path.stem, row, str(path), ""), given)
-    return [replace(task, source=path.stem) for task in made]
+    # a file of one's own never has a data set's name, and so never its licence
+    name = path.name if path.stem in SOURCES else path.stem
+    return [replace(task, source=name) for task in made]
 
 
 def iter_tasks(source: TaskSource, rows: Iterable[Json]) -> Iterator[Task]:

@@ -53,7 +53,8 @@ class Settings(Tuning):
 
 GOES_BY = (
     "model", "sft_rate", "warmup", "epochs", "steps", "sft_batch", "micro", "context", "longest", "lam", "ratio",
-    "top", "bf16", "sharding", "save_every", "seed", "adapter", "rank", "alpha", "optimiser", "recompute",
+    "top", "bf16", "sharding", "save_every", "seed", "adapter", "rank", "alpha", "targets", "optimiser",
+    "recompute",
 )  # fmt: skip
 """The settings that a run goes by; the others are reinforcement's."""
 
