@@ -411,10 +411,23 @@ async def test_the_trials_of_a_run_ask_its_model_within_its_budget(liked: str) -
     purposes = [request.purpose for request in asked.requests]
     assert "trial.plan" in purposes
     assert purposes.count("trial.rank") == 1
+    assert {r.max_tokens for r in asked.requests if r.purpose == "trial.plan"} == {512}
     [made] = events(done, "trials")
     assert made["trials"]["model_calls"] == sum(p.startswith("trial") for p in purposes)
     assert done.cost.model_calls == len(purposes), "trials are charged as all questions are"
     assert events(done, "shortlist")[0]["names"][0] == liked, "ranked first by the model"
+
+
+async def test_the_trials_of_a_run_have_its_profile() -> None:
+    asked = probing_model()
+    selection = ToolSelection(shortlist=2, trials="read-only", probing=TrialSettings(OWN))
+    tools = [weather(about="word " * 900), *noise(20)]
+    await setup(tools, asked, selection=selection, model_profile="large").run(QUERY)
+    plan = next(r for r in asked.requests if r.purpose == "trial.plan")
+    rank = next(r for r in asked.requests if r.purpose == "trial.rank")
+    assert plan.max_tokens == 2_048
+    assert plan.messages[-1].content.count("word") == 2_400 // 5
+    assert rank.messages[-1].content.count("word") == 800 // 5
 
 
 async def test_a_dead_tool_of_a_run_gets_a_simulated_reply_which_proves_nothing() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from callwright.agent.catalog_search import TRYING as KNOWN
 from callwright.cli.settings.config import TRYING
-from tests.cli.endpoint import endpoint
+from tests.cli.endpoint import endpoint, replying
 from tests.cli.program import callwright
+from tests.served_models import VLLM, serving
 
 TOOLS = '''
 from callwright import READ, WRITE, tool
@@ -216,3 +217,37 @@ def test_trials_and_shortlist_are_settings_too(home: Path) -> None:
 
 def test_settings_know_every_way_to_try() -> None:
     assert TRYING == KNOWN
+
+
+def test_the_questions_of_trials_have_the_profile_that_is_named(home: Path) -> None:
+    def tokens(*more: str | Path) -> int:
+        asked: list[str] = []
+        with replying(lambda body: asked.append(body) or "{}") as url:
+            done = callwright(
+                "tools", "try", QUERY, "--tools", home / "tools.py", "--no-evidence",
+                "--model", f"{url}#m", *more,
+            )  # fmt: skip
+        assert "Traceback" not in done.stderr
+        return next(int(json.loads(body)["max_tokens"]) for body in asked if "extract the" in body)
+
+    assert tokens() == 512
+    assert tokens("--model-profile", "large") == 2_048
+    (told := home / "told.toml").write_text('model_profile = "medium"\n')
+    assert tokens("--config", told) == 1_024
+
+
+def test_a_model_of_the_trials_alone_has_the_profile_of_its_own_size(home: Path) -> None:
+    asked: list[str] = []
+    plan = json.dumps({"arguments": {"city": "Oslo"}})
+    replies = [*["{}"] * 2, *[plan] * 4]  # two to what it can do
+    with serving(VLLM, replies, asked) as trial_url, endpoint([CALLS, ANSWER]) as url:
+        done = callwright(
+            "run", QUERY, "--tools", home / "tools.py", "--model", f"{url}#m", "--mode", "schema",
+            "--planner", "schema", "--shortlist", "2", "--trials", "read-only",
+            "--trial-model", f"{trial_url}#Qwen/Qwen2.5-32B-Instruct",
+            "--no-journal", "--no-evidence", "--trace", home / "trace.jsonl",
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plans = [json.loads(body) for body in asked if "extract the" in body]
+    assert {plan["max_tokens"] for plan in plans} == {2_048}
+    assert '"model_profile":"small"' in (home / "trace.jsonl").read_text().replace(" ", "")

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.models import LocalModel, OpenAIModel
-from callwright.models.model_size import ask_size, read_parameters
+from callwright.models.model_size import ask_size, read_parameters, read_profile
 from callwright.nouns.model_profile import ModelSize
 from callwright.nouns.types import Json, JsonObject
+from callwright.testing import ScriptedModel
 from tests.served_models import LLAMA, OLLAMA, VLLM, Pages, serving
 
 
@@ -133,3 +134,12 @@ async def test_whatever_a_server_answers_raises_nothing(pages: list[Any], model:
     size = await ask_size(fetch, model)
     assert size.context is None or size.context > 0
     assert size.parameters is None or size.parameters > 0
+
+
+async def test_a_model_has_the_profile_of_the_size_that_it_states_and_else_the_smallest() -> None:
+    with serving(VLLM) as url:
+        asked = OpenAIModel(url, "Qwen/Qwen2.5-32B-Instruct")
+        assert (await read_profile(asked)).name == "large"
+        await asked.aclose()
+    for states_none in (ScriptedModel([]), None):
+        assert (await read_profile(states_none)).name == "small"

@@ -79,6 +79,16 @@ def test_a_limit_that_the_user_changed_stays() -> None:
     assert kept.description_chars == large.description_chars
 
 
+@given(st.integers(0, 10**6), st.sampled_from(["listed_tools", "result_chars", "reply_tokens"]))
+def test_a_limit_measured_with_the_smallest_profile_grows_as_the_field_that_it_is_like(
+    limit: int, like: str
+) -> None:
+    assert SMALL.scale(limit, like) == limit
+    large = find_profile("large")
+    assert large.scale(limit, like) == limit * getattr(large, like) // getattr(SMALL, like)
+    assert large.scale(20, "listed_tools") == 60
+
+
 def test_a_profile_that_is_not_there_is_told_with_those_that_are() -> None:
     with pytest.raises(ConfigError, match="there is no model profile 'huge'") as caught:
         find_profile("huge")

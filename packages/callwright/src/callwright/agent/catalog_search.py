@@ -196,7 +196,11 @@ class CatalogSearch:
                 policy=policy,
                 conversation=self.conversation,
                 context=ProbingContext(
-                    secrets, trace=self.trace, ledger=self.ledger, encoder=self._open_judge()
+                    secrets,
+                    trace=self.trace,
+                    ledger=self.ledger,
+                    encoder=self._open_judge(),
+                    profile=model.profile if model is not None else None,
                 ),
             )
             if made.model_calls and budget.model_calls == before.model_calls:

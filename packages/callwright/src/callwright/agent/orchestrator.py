@@ -103,16 +103,11 @@ from callwright.grounding import build_abstention
 from callwright.grounding.output import Filled, Output, OutputTarget, open_output
 from callwright.language.spoken import guess_spoken, load_phrases
 from callwright.models import ModelSpec, open_model
+from callwright.models.model_size import read_profile
 from callwright.nouns.errors import CallwrightError, ConfigError, EvidenceError, JournalError
 from callwright.nouns.limits import Budget, Limits
-from callwright.nouns.model_profile import (
-    SMALL,
-    ModelProfile,
-    ModelSize,
-    choose_profile,
-    find_profile,
-)
-from callwright.nouns.protocols import ChatModel, Planner, ReplyMode, SizedModel
+from callwright.nouns.model_profile import SMALL, ModelProfile, find_profile
+from callwright.nouns.protocols import ChatModel, Planner, ReplyMode
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Event, Sink, Trace
 from callwright.nouns.types import (
@@ -568,8 +563,7 @@ async def _choose_profile(
         return find_profile(start.get("model_profile", SMALL.name))
     if setup._profile is not None:
         return setup._profile
-    size = await model.read_size() if isinstance(model, SizedModel) else ModelSize()
-    return choose_profile(size)
+    return await read_profile(model)
 
 
 async def _run_and_answer(
@@ -852,7 +846,10 @@ async def _choose_tools(
             model = open_model(probing.model)
             stack.push_async_callback(model.aclose)
             mode = (await model.capabilities()).mode
-            asked = Questions(model, mode, budget, reserve.trace, None, reserve.ledger)
+            profile = setup._profile or await read_profile(model)
+            asked = Questions(
+                model, mode, budget, reserve.trace, None, reserve.ledger, profile=profile
+            )
         simulator = (
             make(ChargedModel(asked.model, budget, budget.limits.model_calls // 4))
             if asked is not None and make is not None and probing.simulate != "never"

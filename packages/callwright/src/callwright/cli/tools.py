@@ -19,6 +19,7 @@ from callwright.cli.settings.options import (
     ConfigOptions,
     Evidence,
     EvidenceOptions,
+    ModelProfile,
     Overlay,
     Profile,
     SourceOptions,
@@ -145,6 +146,7 @@ class ProbeOptions:
             "--model", "-m", help="Plans the calls, ranks by the evidence, and may simulate."
         ),
     ] = None
+    model_profile: ModelProfile = None
     simulate: Annotated[
         Simulate,
         typer.Option(
@@ -182,8 +184,11 @@ class ProbeOptions:
     ] = None
 
     def to_settings(self) -> dict[str, Any]:
-        """Return what files say of every trial too: what it costs, and who judges its reply."""
+        """Return what files say of every trial too: how much its model is shown, what it costs, and
+        who judges its reply.
+        """
         return {
+            "model_profile": self.model_profile,
             "trial_price": self.price,
             "trial_money": self.money,
             "trial_relevance": self.relevance and self.relevance.value,
@@ -210,7 +215,7 @@ class ProbeOptions:
 @catalogue.command("try")
 @add_strict_option
 @group_options(
-    """query tools overlay k candidates mode trials thorough model simulate order price money
+    """query tools overlay k candidates mode trials thorough model model_profile simulate order price money
     relevance evidence no_evidence as_json config profile"""
 )
 def try_command(
@@ -240,6 +245,7 @@ def try_command(
         policy,
         probes.model,
         has_verdicts=settings.get("trial_relevance") == Judges.encoder,
+        profile=settings.get("model_profile", ""),
     )
     with opened_evidence(settings.evidence()) as store:
         raise typer.Exit(try_out(wanted, store, as_json))

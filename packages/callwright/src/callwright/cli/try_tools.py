@@ -16,6 +16,7 @@ from callwright.models import open_model
 from callwright.models.encoders import open_encoder
 from callwright.nouns.control_characters import one_line
 from callwright.nouns.errors import ConfigError
+from callwright.nouns.model_profile import find_profile
 from callwright.nouns.protocols import ChatModel
 from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
 from callwright.simulation.simulator import Simulator
@@ -33,7 +34,8 @@ _OUTCOMES = {
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Settings of tool probing: the ``candidates`` that fit best, until the first ``policy.k`` are
-    decided. ``has_verdicts``: MiniLM judges whether a reply is about the request.
+    decided. ``has_verdicts``: MiniLM judges whether a reply is about the request. ``profile``: the
+    name of the model's; "" leaves it to the size that it states.
     """
 
     query: str
@@ -43,6 +45,7 @@ class Wanted:
     policy: TrialPolicy
     model: str | None = None
     has_verdicts: bool = False
+    profile: str = ""
 
 
 def try_out(wanted: Wanted, evidence: EvidenceStore | None, as_json: bool) -> int:
@@ -84,7 +87,9 @@ async def _probe_tools(wanted: Wanted, evidence: EvidenceStore | None) -> Trials
             evidence=evidence,
             policy=wanted.policy,
             context=ProbingContext(
-                catalog.secrets, encoder=open_encoder() if wanted.has_verdicts else None
+                catalog.secrets,
+                encoder=open_encoder() if wanted.has_verdicts else None,
+                profile=find_profile(wanted.profile) if wanted.profile else None,
             ),
         )
 

@@ -20,7 +20,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from callwright.nouns.model_profile import ModelSize
+from callwright.nouns.model_profile import ModelProfile, ModelSize, choose_profile
+from callwright.nouns.protocols import SizedModel
 from callwright.nouns.types import Json, JsonObject
 
 Fetch = Callable[[str, JsonObject | None], Awaitable[Json]]
@@ -33,6 +34,11 @@ _NAMED = re.compile(
 )
 _BILLION = {"b": 1.0, "m": 0.001}
 _WINDOW = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.M)
+
+
+async def read_profile(model: object) -> ModelProfile:
+    """Return the profile of the size that a model states; the smallest where it states none."""
+    return choose_profile(await model.read_size() if isinstance(model, SizedModel) else ModelSize())
 
 
 async def ask_size(fetch: Fetch, model: str) -> ModelSize:

@@ -63,6 +63,12 @@ class ModelProfile:
         """Return the profile with what the limits of a run say of results and replies."""
         return replace(self, result_chars=limits.result_chars, reply_tokens=limits.reply_tokens)
 
+    def scale(self, limit: int, like: str) -> int:
+        """Return a limit that was measured with the smallest profile, as many times larger as the
+        field ``like`` is here.
+        """
+        return limit * int(getattr(self, like)) // int(getattr(SMALL, like))
+
 
 @cache
 def load_profiles() -> Mapping[str, ModelProfile]:

@@ -17,6 +17,8 @@ from callwright.agent.probing.evaluator import (
     rank_with_model,
     read_order,
 )
+from callwright.nouns.limits import Limits
+from callwright.nouns.model_profile import SMALL, load_profiles
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Reply, Tool
 
@@ -134,3 +136,22 @@ def test_the_reply_is_constrained_to_the_numbers_where_the_endpoint_can() -> Non
     _, asked = answer(0, ["[]"])
     assert asked[0].schema is not None
     assert asked[0].schema["items"]["enum"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "tokens"), [("small", 200, 104), ("medium", 400, 208), ("large", 800, 416)]
+)
+def test_descriptions_and_the_reply_are_as_long_as_the_profile_says(
+    name: str, about: int, tokens: int
+) -> None:
+    """Once the limits of the smallest profile held for every model."""
+    rows = [Shown(Tool(n, "¤" * 2_000), Ranked(n, i, i), "¶" * 900) for i, n in enumerate("abc", 1)]
+    asked = next(rank_with_model("q", rows, profile=load_profiles()[name]))
+    text = asked.messages[-1].content
+    assert text.count("¤") == 3 * (about - 1)  # and an ellipsis
+    assert text.count("¶") == 3 * 399
+    assert (asked.max_tokens, asked.temperature) == (tokens, 0.0)
+    if name == "small":
+        assert asked == next(rank_with_model("q", rows)), "unless another is named"
+        cut = SMALL.keep_limits(Limits(reply_tokens=16))
+        assert next(rank_with_model("q", rows, profile=cut)).max_tokens == tokens

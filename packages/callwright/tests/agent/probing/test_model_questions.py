@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from callwright.agent.probing import TrialPolicy
 from callwright.agent.probing.arguments import Draft
 from callwright.agent.probing.candidate import Candidate
 from callwright.agent.probing.model_questions import Asking
 from callwright.agent.probing.values import Request
+from callwright.nouns.model_profile import SMALL, ModelProfile, find_profile
 from callwright.testing import FakeTool, ScriptedModel
 
 TOOL = FakeTool("weather", {"city": {"type": "string"}}).tool
@@ -71,3 +74,23 @@ async def test_a_tool_without_parameters_needs_no_plan() -> None:
     model = ScriptedModel([])
     asking = Asking(model, TrialPolicy(planning="model"), "a", [])
     assert await asking.plan(FakeTool("now").tool, REQUEST, []) is None
+
+
+@pytest.mark.parametrize(
+    ("profile", "evaluated", "shown"),
+    [(SMALL, 20, 20), (find_profile("large"), 20, 60), (find_profile("large"), 5, 5)],
+    ids=lambda value: value.name if isinstance(value, ModelProfile) else str(value),
+)
+async def test_a_larger_profile_shows_the_evaluator_more_unless_the_policy_says_how_many(
+    profile: ModelProfile, evaluated: int, shown: int
+) -> None:
+    model = ScriptedModel({"trial.rank": "[1]", "trial.plan": {"arguments": {"city": "Oslo"}}})
+    policy = TrialPolicy(planning="model", evaluation="model", evaluated=evaluated)
+    asking = Asking(model, policy, "a", [], profile)
+    tools = [FakeTool(f"t{i}", {"city": {"type": "string"}}).tool for i in range(70)]
+    await asking.order("q", [Candidate(tool, i, 1.0) for i, tool in enumerate(tools)])
+    await asking.plan(TOOL, REQUEST, [])
+    rank, plan = model.requests
+    assert rank.schema is not None
+    assert rank.schema["maxItems"] == shown
+    assert plan.max_tokens == profile.reply_tokens

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from callwright.agent.journal.ledger import Ledger
 from callwright.agent.probing import ProbingContext, TrialPolicy, Trials, try_tools
 from callwright.nouns.errors import Failure, ModelError
+from callwright.nouns.model_profile import ModelSize, find_profile
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import (
     DESTRUCTIVE,
@@ -842,3 +843,29 @@ async def test_a_reply_with_other_words_than_a_request_that_cannot_be_read_serve
     here = FakeTool("weather_here", output=reply)
     trials = await tried(TOMORROW_IN_OSLO[language], here)
     assert trials.ranking[0].outcome == "functional_success"
+
+
+class Sized(ScriptedModel):
+    """A model that states its size, and counts how often it is asked for it."""
+
+    sizes = 0
+
+    async def read_size(self) -> ModelSize:
+        self.sizes += 1
+        return ModelSize(32_768, 32.0)
+
+
+async def test_a_model_is_asked_with_the_profile_that_is_named_else_with_that_of_its_size() -> None:
+    script = {"trial.plan": {"arguments": {}}, "trial.rank": "[1]"}
+    policy = TrialPolicy(planning="model", evaluation="model")
+
+    async def tokens(model: ScriptedModel, **given: Any) -> int:
+        await tried(FLIGHT, flights("kayak"), model=model, **given)
+        return next(r.max_tokens for r in model.requests if r.purpose == "trial.plan")
+
+    assert await tokens(ScriptedModel(script), policy=policy) == 512
+    assert await tokens(Sized(script), policy=policy) == 2_048
+    named, small = Sized(script), find_profile("small")
+    assert await tokens(named, policy=policy, profile=small) == 512
+    await tried(FLIGHT, flights("kayak"), model=named)
+    assert named.sizes == 0, "nobody needs the size of a model that is not asked"

@@ -18,12 +18,14 @@ from callwright import prompts
 from callwright.agent.probing.result import Ranked
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.language.tokens import squash_text
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, Tool
 
-_ABOUT = 200  # characters of a description
+_ABOUT = 200  # characters of a description, with the smallest profile
 _DIGITS = 9  # of a number that can be a candidate's
-_TOKENS = 24  # of a reply, for each candidate: it may write names all the same
+# of a reply, for each candidate, with the smallest profile: it may write names all the same
+_TOKENS = 24
 _FENCE = "====="
 _NUMBERED = re.compile(r"\[(\d{1,3})\]")
 
@@ -57,11 +59,12 @@ def rank_with_model(
     shuffles: int = 0,
     reply_chars: int = 400,
     schema: bool = True,
+    profile: ModelProfile = SMALL,
 ) -> Generator[ChatRequest, Reply, Opinion]:
     """Ask for a ranking, and ``shuffles`` times more with the candidates in another order.
 
     The orders are put together by mean rank (Borda). ``schema``: whether the reply can be
-    constrained.
+    constrained. ``profile`` limits descriptions and the reply; ``reply_chars`` are the same in all.
     """
     orders: list[list[str]] = []
     problems: list[str] = []
@@ -70,7 +73,7 @@ def rank_with_model(
         view = list(shown)
         if round_:
             random.Random(round_).shuffle(view)
-        reply = yield _build_request(query, view, reply_chars, schema)
+        reply = yield _build_request(query, view, reply_chars, schema, profile)
         order, problem = read_order(reply.text, [one.tool.name for one in view], fallback)
         orders.append(order)
         problems += [problem] if problem else []
@@ -174,13 +177,21 @@ def _get_by_number(number: int, names: Sequence[str]) -> str:
 
 
 def _build_request(
-    query: str, view: Sequence[Shown], reply_chars: int, schema: bool
+    query: str, view: Sequence[Shown], reply_chars: int, schema: bool, profile: ModelProfile
 ) -> ChatRequest:
-    text = "\n\n".join(_render_candidate(one, i, reply_chars) for i, one in enumerate(view, 1))
+    about = profile.scale(_ABOUT, "description_chars")
+    text = "\n\n".join(
+        _render_candidate(one, i, about, reply_chars) for i, one in enumerate(view, 1)
+    )
     messages = prompts.render("trial_rank", query=query, candidates=text)
     wanted = _order_schema(len(view)) if schema and view else None
+    least = 32 + _TOKENS * len(view)  # also where the limit of a run is set lower
     return ChatRequest(
-        messages, purpose="trial.rank", schema=wanted, max_tokens=32 + _TOKENS * len(view)
+        messages,
+        purpose="trial.rank",
+        schema=wanted,
+        max_tokens=max(least, profile.scale(least, "reply_tokens")),
+        temperature=profile.temperature,
     )
 
 
@@ -193,10 +204,10 @@ def _order_schema(count: int) -> JsonObject:
     }
 
 
-def _render_candidate(shown: Shown, number: int, reply_chars: int) -> str:
+def _render_candidate(shown: Shown, number: int, about: int, reply_chars: int) -> str:
     return "\n".join(
         [
-            f"[{number}] {shown.tool.name}: {_one_line(shown.tool.description, _ABOUT)}",
+            f"[{number}] {shown.tool.name}: {_one_line(shown.tool.description, about)}",
             *_iter_lines(shown, reply_chars),
         ]
     )

@@ -11,20 +11,21 @@ from callwright.agent.probing.arguments import Draft, Lacking
 from callwright.agent.probing.candidate import Candidate
 from callwright.agent.probing.evaluator import Shown, rank_with_model
 from callwright.agent.probing.planner import plan_with_model
-from callwright.agent.probing.policy import TrialPolicy
+from callwright.agent.probing.policy import EVALUATED, TrialPolicy
 from callwright.agent.probing.ranking import rank_candidates
 from callwright.agent.probing.shares import Part, Shares
 from callwright.agent.probing.values import Request
 from callwright.agent.questions import LimitReached, Questions
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ModelError
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Reply, Tool, ToolResult
 
 
 class Asking:
-    """The planner's and the evaluator's questions. Where no model answers, callers go on without
-    one.
+    """The planner's and the evaluator's questions, within the model's profile. Where no model
+    answers, callers go on without one.
     """
 
     def __init__(
@@ -33,11 +34,13 @@ class Asking:
         policy: TrialPolicy,
         actor: str,
         problems: list[str],
+        profile: ModelProfile = SMALL,
     ) -> None:
         self._model = model
         self._policy = policy
         self._actor = actor
         self._problems = problems
+        self._profile = profile
         self._shares = Shares(policy)
         # in the other half of the time the planned calls are made
         self._planned_by = asyncio.get_running_loop().time() + policy.seconds / 2
@@ -54,10 +57,11 @@ class Asking:
         try:
             async with asyncio.timeout_at(self._planned_by):
                 await asyncio.sleep(0)  # where time is over, no question is begun
-                return await run_dialogue(
-                    plan_with_model(tool, request, results, schema=await self._constrains()),
-                    self._ask,
+                constrains = await self._constrains()
+                dialogue = plan_with_model(
+                    tool, request, results, schema=constrains, profile=self._profile
                 )
+                return await run_dialogue(dialogue, self._ask)
         except (ModelError, LimitReached, TimeoutError) as error:
             self._note(f"the planner could not be asked: {str(error) or 'its time is over'}")
             return None
@@ -77,7 +81,10 @@ class Asking:
         names = rank_candidates(
             [told for _, told in known.values()], order=self._policy.order, k=self._policy.k
         )
-        best = [known[name] for name in names[: self._policy.evaluated]]
+        most = self._policy.evaluated
+        if most == EVALUATED:
+            most = self._profile.scale(most, "listed_tools")
+        best = [known[name] for name in names[:most]]
         shown = [Shown(one.tool, told, _get_best_reply(one)) for one, told in best]
         dialogue = rank_with_model(
             query,
@@ -85,6 +92,7 @@ class Asking:
             shuffles=questions - 1,
             reply_chars=self._policy.reply_chars,
             schema=await self._constrains(),
+            profile=self._profile,
         )
         try:
             opinion = await run_dialogue(dialogue, self._ask)

@@ -10,31 +10,46 @@ from callwright import prompts
 from callwright.agent.probing.arguments import Draft, Lacking
 from callwright.agent.probing.values import Request
 from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import JsonObject, Reply, Tool, ToolResult, to_canonical_json
 
+# with the smallest profile
+_ABOUT = 600  # characters of a description
 _PARAMETERS = 4_000  # characters of a schema
 _RESULT = 600  # characters of a result
 
 
 def plan_with_model(
-    tool: Tool, request: Request, results: Sequence[ToolResult] = (), *, schema: bool = True
+    tool: Tool,
+    request: Request,
+    results: Sequence[ToolResult] = (),
+    *,
+    schema: bool = True,
+    profile: ModelProfile = SMALL,
 ) -> Generator[ChatRequest, Reply, Draft | Lacking | None]:
     """Ask for the arguments of one call. None where the reply is neither a call nor says what is
-    missing.
+    missing. ``profile`` limits what is shown and written.
     """
-    shown = "; ".join(f"{r.tool}: {to_canonical_json(r.content)[:_RESULT]}" for r in results)
+    most = profile.scale(_RESULT, "result_chars")
+    shown = "; ".join(f"{r.tool}: {to_canonical_json(r.content)[:most]}" for r in results)
     messages = prompts.render(
         "trial_plan",
         query=request.query,
-        tool=f"{tool.name}: {tool.description[:_RESULT]}",
-        parameters=to_canonical_json(tool.input_schema)[:_PARAMETERS],
+        tool=f"{tool.name}: {tool.description[: profile.scale(_ABOUT, 'description_chars')]}",
+        parameters=to_canonical_json(tool.input_schema)[
+            : profile.scale(_PARAMETERS, "listed_chars")
+        ],
         conversation=request.earlier.replace("=====", "===") or "nothing",
         results=shown.replace("=====", "===") or "none",
         today=request.today.strftime("%A, %Y-%m-%d"),
     )
     reply = yield ChatRequest(
-        messages, purpose="trial.plan", schema=_build_schema(tool) if schema else None
+        messages,
+        purpose="trial.plan",
+        schema=_build_schema(tool) if schema else None,
+        max_tokens=profile.reply_tokens,
+        temperature=profile.temperature,
     )
     return read_plan(reply.text, tool)
 

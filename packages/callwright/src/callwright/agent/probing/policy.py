@@ -15,6 +15,7 @@ Simulate = Literal["never", "transient", "every", "only"]
 Planning = Literal["said", "model"]
 Evaluation = Literal["evidence", "model"]
 Order = Literal["doubt", "proof", "retrieved"]
+EVALUATED = 20  # candidates that the evaluator is shown, with the smallest profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class TrialQuestions(TrialLimits):
     ``planning`` and ``evaluation`` with a model ask the paper's Planner and Evaluator prompts
     (GRETEL, Table 1). ``shuffles``: how often the evaluator is asked once more with the candidates
     in another order. It is shown the best ``evaluated`` by their evidence, and the others follow in
-    the order of the evidence.
+    the order of the evidence. Unless it is changed, a larger profile of the model shows more.
 
     ``model_calls`` are the questions of one request. ``evaluator_share`` of them is kept for the
     evaluator, so that the planner's questions cannot spend it. What a part leaves is free for those
@@ -52,7 +53,7 @@ class TrialQuestions(TrialLimits):
     planning: Planning = "said"
     evaluation: Evaluation = "evidence"
     shuffles: int = 0
-    evaluated: int = 20
+    evaluated: int = EVALUATED
     model_calls: int = 24
     evaluator_share: float = 0.25
     reply_chars: int = 400

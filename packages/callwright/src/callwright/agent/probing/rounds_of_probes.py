@@ -22,6 +22,8 @@ from callwright.agent.probing.result import Ranked, Trials
 from callwright.agent.probing.rounds import Rounds
 from callwright.agent.probing.values import Request
 from callwright.agent.questions import Questions
+from callwright.models.model_size import read_profile
+from callwright.nouns.model_profile import ModelProfile
 from callwright.nouns.protocols import ChatModel, Encoder
 from callwright.nouns.redaction import select_redactable
 from callwright.nouns.trace import Trace
@@ -37,6 +39,7 @@ class ProbingContext:
     (``Catalog.secrets``), the clock (Unix time), and the journalled run that it belongs to.
 
     ``encoder`` (MiniLM) gives replies a calibrated relevance; without it rules alone judge.
+    ``profile`` limits what a model is shown and may write; None: that of the size which it states.
     ``trace`` records each trial and their result, and ``ledger`` hands back what is on record;
     ``actor`` must then name this call alone.
     """
@@ -47,6 +50,7 @@ class ProbingContext:
     ledger: Ledger | None = None
     actor: str = "trials"
     encoder: Encoder | None = None
+    profile: ModelProfile | None = None
 
 
 async def try_tools(
@@ -100,7 +104,9 @@ async def try_tools(
         query, date.fromtimestamp(context.now()), "\n".join(m.content for m in conversation)
     )
     policy = _fit_order(policy, request)
-    asking = Asking(model, policy, f"{actor}:model", problems)
+    asks = "model" in (policy.planning, policy.evaluation)
+    profile = context.profile or await read_profile(model if asks else None)
+    asking = Asking(model, policy, f"{actor}:model", problems, profile)
     named = {one.tool.name for one in candidates}
     others = [tool for name, tool in known.items() if name not in named]
     rounds = Rounds(candidates, others, request, conversation, attempts, asking, policy)
