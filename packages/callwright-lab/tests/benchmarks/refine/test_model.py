@@ -121,9 +121,8 @@ def test_calls_beside_a_text_are_shown_to_the_model() -> None:
         model = ScriptedModel(["I do not know."])
         read(model, Recorded("1", "m", message), name=name)
         shown = model.requests[0].messages[-1].content
-        assert (
-            '<func_call>[{"arguments":{"city":"Graz"},"name":"get_weather"}]</func_call>' in shown
-        )
+        call = '{"name": "get_weather", "arguments": {"city": "Graz"}}'
+        assert f"<func_call>[{call}]</func_call>" in shown
 
 
 def test_the_model_is_shown_all_that_was_said() -> None:
