@@ -70,7 +70,8 @@ LARGE_CARD = replace(  # the same for a card of 80 GB: nothing is recomputed, 25
     sft_micro=8, steps=16, batch=16, group=8, attempts=48, rollouts=256, recompute=False, rank=8, alpha=16,
 )  # fmt: skip
 TWO_CORES = replace(  # on two CPU cores, with resume points of 26 MB: 500 rows, 64 prompts x 4 replies
-    ONE_CARD, targets="attention", rank=8, alpha=16, steps=16, batch=4, group=4, attempts=6, free=120, longest=160, context=320,
-    prompt="short", sft_steps=125, sft_batch=4, bf16=False, vllm=False, shared=True, save_every=5,
+    ONE_CARD, targets="attention", rank=8, alpha=16, steps=16, batch=4, group=4, attempts=6, free=120,
+    longest=160, context=320, prompt="short", sft_steps=125, sft_batch=4, bf16=False, vllm=False,
+    shared=True, save_every=5,
 )  # fmt: skip
 PRESETS = {"paper": PAPER, "24gb": ONE_CARD, "80gb": LARGE_CARD, "two-cores": TWO_CORES, "cpu": CPU}
