@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable,
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from callwright.models.dialogue import Conversed, run_dialogue
+from callwright.models.dialogue import Conversed, converse
 from callwright.nouns.protocols import ChatModel, ChatRequest
-from callwright.nouns.types import Reply, Usage
+from callwright.nouns.types import Reply
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -43,23 +43,10 @@ class SharedModel:
 
     def converse(self, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
         """Answer a dialogue with the model. Raises ModelError where it cannot be asked."""
-        return self._run(_count_cost(self._model, dialogue))
+        return self._run(converse(self._model, dialogue))
 
     def _run(self, work: Coroutine[Any, Any, R]) -> R:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-
-async def _count_cost(model: ChatModel, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
-    usage, seconds = Usage(), 0.0
-
-    async def ask(request: ChatRequest) -> Reply:
-        nonlocal usage, seconds
-        reply = await model.complete(request)
-        usage, seconds = usage + reply.usage, seconds + reply.seconds
-        return reply
-
-    value = await run_dialogue(dialogue, ask)
-    return Conversed(value, usage, seconds)
 
 
 def map_in_order(work: Callable[[T], R], items: Iterable[T], jobs: int = 1) -> Iterator[R]:

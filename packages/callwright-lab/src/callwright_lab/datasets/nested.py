@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from random import Random
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import READ, Json, JsonObject, Tool
@@ -32,6 +33,7 @@ SEAL_WHERE = (
     " <data>/seal_tools/"
 )
 
+_DISTRACTORS = 4
 _VARIABLE = re.compile(r"\$(var\d+)\b[^$]*\$")
 _RESPONSE = re.compile(r"\bAPI_call_\d+\b")
 
@@ -298,6 +300,25 @@ def seal_example(row: JsonObject, catalogue: Mapping[str, Tool]) -> PlanExample 
         return None
     tools, needs = [catalogue[n] for n in names], response_needs(row["calling"])
     return example_from_calls(f"seal-{row['id']}", "seal_tools", row["query"], tools, names, needs)
+
+
+def read_seal_offers(root: Path) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
+    """The rows of Seal-Tools, dev and in-domain test, each with the tools that are offered: those
+    that it calls among four others, drawn by its id. Rows of tools that the catalogue lacks are
+    left out.
+    """
+    folder = root / "seal_tools"
+    pool = {spec["api_name"]: spec for spec in read_lines(folder / "tool.jsonl", SEAL_WHERE)}
+    names = sorted(pool)
+    for part in ("dev", "test_in_domain"):
+        for row in read_lines(folder / f"{part}.jsonl", SEAL_WHERE):
+            called = [call["api"] for call in row["calling"]]
+            if all(name in pool for name in called):
+                draw = Random(row["id"])
+                drawn = draw.sample(names, min(_DISTRACTORS, len(names)))
+                offered = list({name: pool[name] for name in (*called, *drawn)}.values())
+                draw.shuffle(offered)
+                yield row, offered
 
 
 def read_seal_tools(root: Path) -> Iterator[PlanExample]:

@@ -26,8 +26,8 @@ def generate_replies(
     model: Any, tokenizer: Any, chats: Sequence[Chat], longest: int,
     *, size: int = 8, samples: int = 1, temperature: float = 0.0,
 ) -> list[list[str]]:  # fmt: skip
-    """``samples`` replies to every chat of at most ``longest`` tokens; at temperature 0 one, the
-    greedy one.
+    """``samples`` replies to every chat of at most ``longest`` tokens, in the order of the chats; at
+    temperature 0 one, the greedy one, of ``size`` chats alike in length at a time.
     """
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -36,9 +36,12 @@ def generate_replies(
             _sample_replies(model, tokenizer, chat, longest, samples, temperature) for chat in chats
         ]
     model.eval()
-    found: list[list[str]] = []
-    for start in range(0, len(chats), size):
-        rows = [_apply_template(tokenizer, chat) for chat in chats[start : start + size]]
+    found: list[list[str]] = [[] for _ in chats]
+    asked = [_apply_template(tokenizer, chat) for chat in chats]
+    order = sorted(range(len(chats)), key=lambda n: len(asked[n]["input_ids"]))  # to pad less
+    for start in range(0, len(order), size):
+        places = order[start : start + size]
+        rows = [asked[n] for n in places]
         given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
         with torch.no_grad():
             out = model.generate(
@@ -48,10 +51,9 @@ def generate_replies(
                 do_sample=False,
                 use_cache=True,
             )
-        found += [
-            [_decode_until_end(tokenizer, row)]
-            for row in out[:, given["input_ids"].size(1) :].tolist()
-        ]
+        replies = out[:, given["input_ids"].size(1) :].tolist()
+        for n, row in zip(places, replies, strict=True):
+            found[n] = [_decode_until_end(tokenizer, row)]
     return found
 
 

@@ -52,6 +52,20 @@ class Conversed(Generic[T]):
     seconds: float
 
 
+async def converse(model: ChatModel, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
+    """Answer a dialogue with a model. Raises ModelError where it cannot be asked."""
+    usage, seconds = Usage(), 0.0
+
+    async def ask(request: ChatRequest) -> Reply:
+        nonlocal usage, seconds
+        reply = await model.complete(request)
+        usage, seconds = usage + reply.usage, seconds + reply.seconds
+        return reply
+
+    value = await run_dialogue(dialogue, ask)
+    return Conversed(value, usage, seconds)
+
+
 class BlockingModel:
     """A model for callers without an event loop: a loop of its own lives as long as the model. A
     context manager.
@@ -78,16 +92,4 @@ class BlockingModel:
 
     def converse(self, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
         """Answer a dialogue with the model. Raises ModelError where it cannot be asked."""
-        return self._runner.run(self._counted(dialogue))
-
-    async def _counted(self, dialogue: Generator[ChatRequest, Reply, T]) -> Conversed[T]:
-        usage, seconds = Usage(), 0.0
-
-        async def ask(request: ChatRequest) -> Reply:
-            nonlocal usage, seconds
-            reply = await self.model.complete(request)
-            usage, seconds = usage + reply.usage, seconds + reply.seconds
-            return reply
-
-        value = await run_dialogue(dialogue, ask)
-        return Conversed(value, usage, seconds)
+        return self._runner.run(converse(self.model, dialogue))

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from callwright.jsontext import JsonError, parse, parse_lenient
@@ -18,6 +17,7 @@ from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import Json, JsonObject, Message, Tool, ToolCall
 from callwright.tools.lists.tools import tool_from_wire
 from callwright_lab.datasets.examples import read_json, read_lines
+from callwright_lab.datasets.nested import read_seal_offers
 
 BFCL_WHERE = (
     "pip download bfcl-eval --no-deps, unzip it, and give the folder bfcl_eval/data with --bfcl"
@@ -34,7 +34,6 @@ _LISTED = re.compile(
     re.M | re.S,
 )
 _CALLS = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.S)
-_DISTRACTORS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +80,10 @@ def seal_cases(root: Path) -> Iterator[GoldCase]:
     """Seal-Tools, dev and in-domain test; the gold tools among four others drawn with a fixed
     seed.
     """
-    specs = read_lines(root / "seal_tools" / "tool.jsonl", DATA_WHERE)
-    pool = {spec["api_name"]: tool_from_wire(spec) for spec in specs}
-    names = sorted(pool)
-    for part in ("dev", "test_in_domain"):
-        for row in read_lines(root / "seal_tools" / f"{part}.jsonl", DATA_WHERE):
-            calls = [(c["api"], c["parameters"]) for c in row["calling"]]
-            if all(name in pool for name, _ in calls):
-                draw = Random(row["id"])
-                offered = {name: pool[name] for name, _ in calls}
-                offered |= {name: pool[name] for name in draw.sample(names, _DISTRACTORS)}
-                tools = list(offered.values())
-                draw.shuffle(tools)
-                yield GoldCase(
-                    row["id"], "seal_tools", row["query"], tuple(tools), _number_calls(calls)
-                )
+    for row, offered in read_seal_offers(root):
+        tools = tuple(tool_from_wire(spec) for spec in offered)
+        calls = [(c["api"], c["parameters"]) for c in row["calling"]]
+        yield GoldCase(row["id"], "seal_tools", row["query"], tools, _number_calls(calls))
 
 
 def nestools_cases(root: Path) -> Iterator[GoldCase]:

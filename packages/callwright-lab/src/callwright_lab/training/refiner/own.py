@@ -28,22 +28,16 @@ def build_own_samples(
     A reply ends after ``settings.longest`` tokens. Empty replies give no sample. The samples stand
     in the order of their tasks.
     """
-    chats = {task.id: _build_task_chat(task) for task in tasks}
-    sizes = {key: prompt_length(tokenizer, chat) for key, chat in chats.items()}
-    chosen = [task for task in tasks if sizes[task.id] <= settings.context]
-    chosen.sort(key=lambda task: sizes[task.id])  # of one size together: less is padded
+    asked = [(task, _build_task_chat(task)) for task in tasks]
+    asked = [(t, c) for t, c in asked if prompt_length(tokenizer, c) <= settings.context]
+    chats = [chat for _, chat in asked]
     replies = generate_replies(
-        model,
-        tokenizer,
-        [chats[task.id] for task in chosen],
-        settings.longest,
-        size=settings.replies_at_once,
+        model, tokenizer, chats, settings.longest, size=settings.replies_at_once
     )
-    made = {
-        task.id: build_own_sample(task, text, by)
-        for task, (text,) in zip(chosen, replies, strict=True)
-    }
-    return [sample for task in tasks if (sample := made.get(task.id)) is not None]
+    made = (
+        build_own_sample(task, text, by) for (task, _), (text,) in zip(asked, replies, strict=True)
+    )
+    return [sample for sample in made if sample is not None]
 
 
 def build_own_sample(task: Task, text: str, by: str) -> Sample | None:

@@ -53,16 +53,10 @@ def generate_replies(
 ) -> list[str]:
     """The greedy reply to every sample, in the order of the samples."""
     chats = [build_chat(s, settings.prompt) for s in samples]
-    order = sorted(range(len(samples)), key=lambda n: len(samples[n].upstream))  # alike in length
     replies = generation.generate_replies(
-        model,
-        tokenizer,
-        [chats[n] for n in order],
-        settings.longest,
-        size=settings.replies_at_once,
+        model, tokenizer, chats, settings.longest, size=settings.replies_at_once
     )
-    found = dict(zip(order, replies, strict=True))
-    return [found[n][0] for n in range(len(samples))]
+    return [one for (one,) in replies]
 
 
 def render_table(scores: Mapping[str, Sequence[Graded]]) -> str:

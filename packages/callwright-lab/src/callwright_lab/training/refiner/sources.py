@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 
 from callwright.jsontext import JsonError, parse, parse_lenient
 from callwright.jsontext.scan import first_span
@@ -27,7 +26,12 @@ from callwright_lab.datasets.examples import (
     read_json,
     read_lines,
 )
-from callwright_lab.datasets.nested import NESTOOLS_WHERE, SEAL_WHERE, response_needs
+from callwright_lab.datasets.nested import (
+    NESTOOLS_WHERE,
+    SEAL_WHERE,
+    read_seal_offers,
+    response_needs,
+)
 from callwright_lab.training.refiner.corrupted import write_reply
 from callwright_lab.training.refiner.formats import FORMATS, Invocation, is_representable
 from callwright_lab.training.refiner.task import Task
@@ -62,7 +66,6 @@ _ASKED = {
     ),
 }
 UNKNOWN = "unknown (a user's own file)"
-_DISTRACTORS = 4
 _TOOLACE_TAGS = " Enclose the list in <function_list> and </function_list>."
 
 
@@ -204,22 +207,10 @@ def parse_seal(row: Json, id: str) -> Task | None:
 
 
 def read_seal_rows(root: Path) -> Iterator[Json]:
-    """The rows of Seal-Tools, dev and in-domain test, in the layout of NesTools: the gold tools
-    among four others, drawn by the row's id. Rows of tools that its catalogue lacks are left out.
-    """
-    folder = root / "seal_tools"
-    pool = {spec["api_name"]: spec for spec in read_lines(folder / "tool.jsonl", SEAL_WHERE)}
-    names = sorted(pool)
-    for part in ("dev", "test_in_domain"):
-        for row in read_lines(folder / f"{part}.jsonl", SEAL_WHERE):
-            called = [call["api"] for call in row["calling"]]
-            if not pool.keys() >= set(called):
-                continue
-            draw = Random(row["id"])
-            offered = sorted({*called, *draw.sample(names, min(_DISTRACTORS, len(names)))})
-            draw.shuffle(offered)
-            calls = [{**call, "api_name": call["api"]} for call in row["calling"]]
-            yield {"task": row["query"], "api": [pool[name] for name in offered], "call": calls}
+    """The rows of Seal-Tools in the layout of NesTools (:func:`read_seal_offers`)."""
+    for row, offered in read_seal_offers(root):
+        calls = [{**call, "api_name": call["api"]} for call in row["calling"]]
+        yield {"task": row["query"], "api": offered, "call": calls}
 
 
 def simplify_to_steps(task: Task) -> Task:
