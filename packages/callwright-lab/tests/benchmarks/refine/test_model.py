@@ -9,9 +9,9 @@ from callwright.repair.by_model.harm_bound import Cut, HarmBound, Measured
 from callwright.repair.by_model.harm_score import HarmScore
 from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.testing import ScriptedModel
-from callwright_lab.benchmarks.parallel import SharedModel
 from callwright_lab.benchmarks.refine.model import join_conversation, make_model_readers
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
+from callwright_lab.parallel import SharedModel
 
 TOOL = Tool(
     "get_weather", "Weather of a city.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,15 +12,19 @@ import pytest
 if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
+from callwright.nouns.errors import ModelError
+from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
+from callwright.nouns.types import Reply
 from callwright_lab.training.refiner import command, store
 from callwright_lab.training.refiner.own import (
     OWN,
+    ask_own_samples,
     build_own_sample,
     build_own_samples,
     select_own_tasks,
 )
 from callwright_lab.training.refiner.sources import simplify_to_steps
-from callwright_lab.training.refiner.task import Sample
+from callwright_lab.training.refiner.task import Sample, Task, split_held_out
 from tests.training.refiner_case import (
     TOY,
     nested_tasks,
@@ -85,3 +90,66 @@ def test_the_stage_writes_them_beside_the_others(tmp_path: Path) -> None:
     before = (out / "own.jsonl").read_bytes()
     assert command.main([*asked, "--own", "4", "--resume"]) == 0
     assert (out / "own.jsonl").read_bytes() == before
+
+
+class Upstream:
+    """An endpoint that hands calls over to one task, writes text to another, and is busy once."""
+
+    name = "upstream"
+
+    def __init__(self, tasks: list[Task]) -> None:
+        self.tasks, self.asked, self.busy = {t.query: t for t in tasks}, [], {tasks[-1].id}
+
+    async def capabilities(self) -> Capabilities:
+        return Capabilities(native_tools=True)
+
+    async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
+        task = self.tasks[request.messages[-1].content]
+        self.asked.append((task.id, [m.role for m in request.messages], request.tools))
+        if task.id in self.busy:
+            self.busy.clear()
+            raise ModelError("busy", retryable=True)
+        if len(self.asked) % 2:
+            return Reply("", task.calls)
+        return Reply("I cannot do that.", ())
+
+    async def aclose(self) -> None:
+        return None
+
+
+def test_an_endpoint_is_asked_with_the_tools_and_its_calls_are_shown_as_the_pipeline_does() -> None:
+    conventional, nested = xlam_tasks(3), nested_tasks(1)
+    tasks = [*conventional[:2], *nested, conventional[2]]
+    upstream, made = Upstream(tasks), []
+    assert asyncio.run(ask_own_samples(upstream, tasks, 64, made.append)) == 2
+    assert [tools for _, _, tools in upstream.asked] == [
+        *(t.tools for t in conventional[:2]), (), conventional[2].tools,
+    ]  # fmt: skip
+    assert upstream.asked[2][1] == ["system", "user"]
+    right = Sample(tasks[0], "correct", "none", "").answer
+    assert [(s.kind, s.upstream) for s in made] == [
+        ("correct", right),
+        ("erroneous", "I cannot do that."),
+    ]
+    assert {s.by for s in made} == {"upstream"}
+
+
+def test_an_ended_run_asks_only_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [s for s in samples() if s.task.format == "xlam"]
+    store.write_samples(tmp_path / "data.jsonl", given)
+    tasks = select_own_tasks(split_held_out(given)[0], 99)
+    upstream = Upstream(tasks)
+    upstream.busy = {tasks[0].id}
+    monkeypatch.setattr(command, "open_model", lambda _: upstream)
+    asked = ["--preset", "cpu", "--stages", "own", "--own", "99", "--own-model", "any"]
+    asked += ["--out", str(tmp_path)]
+    assert command.main(asked) == 0
+    first = len(upstream.asked)
+    assert command.main(asked) == 0
+    assert next(id for id, _, _ in upstream.asked[first:]) == tasks[0].id, "only the busy ones"
+    assert len(upstream.asked) < 2 * first
+    found = store.read_samples(tmp_path / "own.jsonl")
+    assert len({s.task.id for s in found}) == len(found)
+    assert tasks[0].id in {s.task.id for s in found}

@@ -16,7 +16,7 @@ from callwright.repair.by_model.refiner import RefinerContext, build_request
 from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.storage import lines
 from callwright_lab.benchmarks.harm_bound.proposals import Seen, propose_spoiled, write_reply
-from callwright_lab.benchmarks.parallel import SharedModel, map_in_order
+from callwright_lab.parallel import SharedModel, map_in_order
 from callwright_lab.training.progress import print_progress
 
 _SHARE = 0.1  # of right calls that an answer without a model spoils

@@ -55,8 +55,8 @@ from callwright_lab.benchmarks.harm_bound.proposals import (
     see_spoiled,
     split_cases,
 )
-from callwright_lab.benchmarks.parallel import SharedModel
 from callwright_lab.datasets.sources import data_root
+from callwright_lab.parallel import SharedModel
 from callwright_lab.training.refiner.store import read_samples
 
 GOLD = "gold"

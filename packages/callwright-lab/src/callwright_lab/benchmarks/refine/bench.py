@@ -29,7 +29,6 @@ from callwright.nouns.errors import CallwrightError, ConfigError, ModelError
 from callwright.nouns.types import JsonObject, compute_digest
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
-from callwright_lab.benchmarks.parallel import SharedModel, map_in_order
 from callwright_lab.benchmarks.refine.acebench import AceBench
 from callwright_lab.benchmarks.refine.api_bank import ApiBank
 from callwright_lab.benchmarks.refine.bamboogle import BamboogleStar
@@ -44,6 +43,7 @@ from callwright_lab.benchmarks.refine.replies import COT, Pair, generate_replies
 from callwright_lab.benchmarks.refine.report import render_report
 from callwright_lab.benchmarks.refine.spoiled import spoil_gold_replies
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Score, Task
+from callwright_lab.parallel import SharedModel, map_in_order
 
 EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
     "bfcl": Bfcl,

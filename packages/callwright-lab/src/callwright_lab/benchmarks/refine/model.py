@@ -10,7 +10,6 @@ from dataclasses import replace
 from callwright.nouns.types import Message
 from callwright.repair.by_model.refiner import Asking, ask
 from callwright.repair.by_model.refiner_settings import RefinerSettings
-from callwright_lab.benchmarks.parallel import SharedModel
 from callwright_lab.benchmarks.refine.api_bank import REFINER_FORM
 from callwright_lab.benchmarks.refine.read import (
     Reader,
@@ -18,6 +17,7 @@ from callwright_lab.benchmarks.refine.read import (
     read_stripped_json,
 )
 from callwright_lab.benchmarks.refine.task import Found, Recorded, Task
+from callwright_lab.parallel import SharedModel
 
 MODEL, ADAPTER = "model", "adapter"
 FORMS = dict.fromkeys(

@@ -34,12 +34,12 @@ from callwright.proxy.session.events import (
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
 from callwright.tools.lists import chat_messages as chat
-from callwright_lab.benchmarks.parallel import run_workers
 from callwright_lab.benchmarks.refine.guided import build_body, build_guided_request
 from callwright_lab.benchmarks.refine.read import read_server_calls
 from callwright_lab.benchmarks.refine.replies import Pair, build_row
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Task
 from callwright_lab.datasets.examples import read_lines
+from callwright_lab.parallel import run_workers
 
 MODE = "proxy"
 UPSTREAM = Probed(native=False, schema=True)  # as the embedded model is

@@ -18,12 +18,12 @@ from callwright.models.chat import messages_out
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import JsonObject, Message, Reply, Usage, to_json
-from callwright_lab.benchmarks.parallel import run_workers
 from callwright_lab.benchmarks.refine.api_bank import DECLARED, build_task, declare_effects
 from callwright_lab.benchmarks.refine.guided import MODE as GUIDED
 from callwright_lab.benchmarks.refine.guided import build_guided_request
 from callwright_lab.benchmarks.refine.task import Examination, Recorded, Task
 from callwright_lab.datasets.examples import read_lines
+from callwright_lab.parallel import run_workers
 
 WHERE = "a file that `callwright bench refine --generate` wrote"
 COT = "cot"  # the mode with a request for reasoning first

@@ -5,7 +5,8 @@ Stages, in order, each leaving its result in ``--out``; ``--stages`` names those
 
 * ``data``: samples by recipe, ``data.jsonl``; counts and licences in ``data.md``; the other stages
   read the first
-* ``own``: with ``--own``, the base model's own replies as further samples, ``own.jsonl``
+* ``own``: with ``--own``, replies of the base model, or of each ``--own-model``, as further
+  samples, ``own.jsonl``
 * ``sft``: the warm start, folder ``sft``
 * ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
   ``curve.md``; the result in ``refiner``
@@ -51,7 +52,7 @@ from callwright_lab.training.refiner.licences import list_limits, render_licence
 from callwright_lab.training.refiner.settings import PRESETS, Settings
 from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
-from callwright_lab.training.refiner.task import Sample, split_held_out
+from callwright_lab.training.refiner.task import Sample, Task, split_held_out
 from callwright_lab.training.run_parser import THREADS, build_run_parser
 from callwright_lab.training.tuning_settings import add_options, with_options
 
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "data" in args.stages and not (args.resume and (args.out / "data.jsonl").is_file()):
         do_once(args.out / "data.done", lambda: _write_samples(args.out, _build_samples(args)))
     if "own" in args.stages and args.own and not (args.resume and _own_file(args).is_file()):
-        do_once(args.out / "own.done", lambda: _ask_base(args, settings))
+        do_once(args.out / "own.done", lambda: _ask_own(args, settings))
     rest = [stage for stage in args.stages if stage not in ("data", "own")]
     if rest:
         _run_training(args, settings, _read_samples(args), rest)
@@ -196,9 +197,9 @@ def _own_file(args: argparse.Namespace) -> Path:
     return Path(args.out / "own.jsonl")
 
 
-def _ask_base(args: argparse.Namespace, settings: Settings) -> None:
-    """Write samples of the base model's own replies: ``--own`` tasks to learn from, and a fifth as
-    many of those to measure on.
+def _ask_own(args: argparse.Namespace, settings: Settings) -> None:
+    """Write samples of a model's own replies: ``--own`` tasks to learn from, and a fifth as many of
+    those to measure on, for each of ``--own-model`` or for the base in memory.
     """
     _require_torch(args)
     from callwright_lab.training import checkpoints, tuning
@@ -207,12 +208,43 @@ def _ask_base(args: argparse.Namespace, settings: Settings) -> None:
     _own_file(args).unlink(missing_ok=True)
     learn, held = split_held_out(_read_samples(args))
     tasks = [*select_own_tasks(learn, args.own), *select_own_tasks(held, math.ceil(args.own / 5))]
-    tokenizer = checkpoints.open_tokenizer(settings.model)
-    model = tuning.open_measured(settings.model, settings)
-    made = build_own_samples(model, tokenizer, tasks, settings, Path(settings.model).name)
+    if args.own_model:
+        made = asyncio.run(_ask_endpoints(args, tasks, settings.longest))
+    else:
+        tokenizer = checkpoints.open_tokenizer(settings.model)
+        model = tuning.open_measured(settings.model, settings)
+        made = build_own_samples(model, tokenizer, tasks, settings, Path(settings.model).name)
     store.write_samples(_own_file(args), made)
     wrong = sum(sample.error != "none" for sample in made)
     print_progress(f"own: {len(made)} replies to {len(tasks)} tasks, {wrong} of them wrong")
+
+
+async def _ask_endpoints(
+    args: argparse.Namespace, tasks: Sequence[Task], longest: int
+) -> list[Sample]:
+    """The replies of each ``--own-model``, in turn. Each is kept in ``own-asked.jsonl`` as it comes,
+    and not asked for again when the stage is run again.
+    """
+    from callwright_lab.training.refiner.own import ask_own_samples
+
+    path = args.out / "own-asked.jsonl"
+    made = store.read_samples(path, cut=True) if path.exists() else []
+    store.write_samples(path, made)
+
+    def keep(sample: Sample) -> None:
+        store.append_samples(path, [sample])
+        made.append(sample)
+
+    for spec in args.own_model:
+        model = open_model(spec)
+        known = {sample.task.id for sample in made if sample.by == model.name}
+        left = [task for task in tasks if task.id not in known]
+        try:
+            useless = await ask_own_samples(model, left, longest, keep, args.jobs)
+        finally:
+            await model.aclose()
+        print_progress(f"{spec}: {len(left)} tasks, {useless} replies of no use")
+    return made
 
 
 def _require_torch(args: argparse.Namespace) -> None:
@@ -375,7 +407,16 @@ def _build_parser() -> argparse.ArgumentParser:
     p.add_argument("--each", type=int, help="erroneous samples per upstream, error kind and source")
     p.add_argument("--correct", type=int)
     p.add_argument(
-        "--own", type=int, default=0, help="tasks that the base answers itself (default: none)"
+        "--own", type=int, default=0, help="tasks that a model answers itself (default: none)"
+    )
+    p.add_argument(
+        "--own-model",
+        action="append",
+        default=[],
+        help="that model, your upstream, as URL#MODEL; repeatable (default: the base in memory)",
+    )
+    p.add_argument(
+        "--jobs", type=int, default=1, help="questions to an --own-model at a time (default: 1)"
     )
     p.add_argument("--full", type=int, help="shuffled nested samples in the full format")
     p.add_argument(

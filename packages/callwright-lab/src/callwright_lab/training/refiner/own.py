@@ -1,23 +1,30 @@
-"""The base model's own replies as samples: the mistakes that a refiner of the same base meets.
+"""Replies of the base model, or of the upstream, as samples: the mistakes that a refiner meets.
 
 Rules and prompts spoil answers on purpose (:mod:`callwright_lab.training.refiner.data`). Here each
-task is put to the model as its upstream would be, greedily, in memory. A right reply becomes a
-sample that is to be left alone, a wrong one a sample that is to be corrected.
+task is put to a model as its users would, greedily: to the base in memory, or to an endpoint. A
+right reply becomes a sample that is to be left alone, a wrong one a sample that is to be corrected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from callwright.nouns.errors import ModelError
+from callwright.nouns.protocols import ChatModel, ChatRequest
+from callwright.nouns.types import Message, Reply
+from callwright_lab.parallel import run_workers
 from callwright_lab.training.generation import Chat, generate_replies, prompt_length
+from callwright_lab.training.refiner.formats import FORMATS, Invocation
 from callwright_lab.training.refiner.settings import Settings
 from callwright_lab.training.refiner.spoil import is_flawless
 from callwright_lab.training.refiner.task import Kind, Sample, Task
 
 OWN = "own"
 """The error of a sample whose upstream output is the model's own wrong reply."""
+NATIVE = "xlam"
+"""The format that the pipeline writes calls in which a server handed over."""
 
 
 def build_own_samples(
@@ -38,6 +45,51 @@ def build_own_samples(
         build_own_sample(task, text, by) for (task, _), (text,) in zip(asked, replies, strict=True)
     )
     return [sample for sample in made if sample is not None]
+
+
+async def ask_own_samples(
+    model: ChatModel, tasks: Sequence[Task], longest: int, keep: Callable[[Sample], object],
+    jobs: int = 1,
+) -> int:  # fmt: skip
+    """Hand ``keep`` the sample of every task, as an endpoint replies, ``jobs`` tasks at a time.
+
+    Where the format is the pipeline's own, the request has the tools, as an agent's has, and calls
+    that the server handed over are written as the pipeline shows them to a refiner. Returns how many
+    gave no sample: an empty reply, or an endpoint that is busy. Other errors are raised.
+    """
+    useless = 0
+
+    async def ask_task(task: Task) -> None:
+        nonlocal useless
+        try:
+            text = _write_reply(task, await model.complete(_build_request(task, longest)))
+        except ModelError as error:
+            if not error.retryable:
+                raise
+            text = ""
+        sample = build_own_sample(task, text, model.name)
+        if sample is None:
+            useless += 1
+        else:
+            keep(sample)
+
+    await run_workers(ask_task, tasks, jobs=jobs)
+    return useless
+
+
+def _build_request(task: Task, longest: int) -> ChatRequest:
+    asked = Message("user", task.query)
+    if task.format == NATIVE:
+        return ChatRequest((asked,), "own", task.tools, max_tokens=longest)
+    return ChatRequest((Message("system", task.system), asked), "own", max_tokens=longest)
+
+
+def _write_reply(task: Task, reply: Reply) -> str:
+    """A reply as the refiner sees it: the calls where the server found some, else the text."""
+    calls = [c for c in reply.tool_calls if isinstance(c.arguments, dict)]
+    if task.format != NATIVE or not calls or len(calls) < len(reply.tool_calls):
+        return reply.text
+    return FORMATS[NATIVE].write([Invocation(c.tool, c.arguments) for c in calls])  # type: ignore[arg-type]
 
 
 def build_own_sample(task: Task, text: str, by: str) -> Sample | None:

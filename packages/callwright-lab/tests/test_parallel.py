@@ -12,7 +12,7 @@ from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import Capabilities, ChatRequest, Watcher
 from callwright.nouns.types import Message, Reply, Usage
 from callwright.testing import ScriptedModel
-from callwright_lab.benchmarks.parallel import SharedModel, map_in_order, run_workers
+from callwright_lab.parallel import SharedModel, map_in_order, run_workers
 
 
 class Together:
