@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from importlib.util import find_spec
 
@@ -13,6 +14,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
 import torch
 
 from callwright_lab.training.generation import (
+    ToolChat,
     generate_replies,
     negative_log_likelihood,
     prompt_length,
@@ -28,6 +30,22 @@ def test_a_greedy_reply_does_not_depend_on_what_else_is_asked() -> None:
     together = generate_replies(model, tokenizer, CHATS, 6)
     assert together == [generate_replies(model, tokenizer, [chat], 6)[0] for chat in CHATS]
     assert [len(some) for some in together] == [1, 1, 1]
+
+
+def test_the_template_shows_the_tools_of_a_chat_that_has_some() -> None:
+    tokenizer = tiny_tokenizer()
+    tokenizer.chat_template = (
+        "{% if tools %}{{ tools | tojson }}{% endif %}" + tokenizer.chat_template
+    )
+    tools = [{"type": "function", "function": {"name": "rain", "parameters": {}}}]
+    more = prompt_length(tokenizer, ToolChat(CHATS[0], tools)) - prompt_length(tokenizer, CHATS[0])
+    assert more == len(tokenizer(json.dumps(tools))["input_ids"])
+    model = tiny_model(tokenizer)
+    with_tools, without = generate_replies(
+        model, tokenizer, [ToolChat(CHATS[0], tools), CHATS[0]], 6
+    )
+    assert with_tools == generate_replies(model, tokenizer, [ToolChat(CHATS[0], tools)], 6)[0]
+    assert with_tools != without
 
 
 def test_several_replies_are_drawn_for_each_chat_in_order() -> None:

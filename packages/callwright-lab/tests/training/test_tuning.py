@@ -18,6 +18,7 @@ import torch
 from peft import get_peft_model
 
 from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright_lab.training import checkpoints
 from callwright_lab.training.checkpoints import open_model
 from callwright_lab.training.memory import Shape, count_learned
 from callwright_lab.training.refiner.settings import CPU, PAPER
@@ -26,9 +27,11 @@ from callwright_lab.training.tuning import (
     describe_run,
     group_config,
     learn_only_top,
+    open_learner,
+    open_measured,
     run_grpo,
 )
-from tests.training.refiner_case import TOY, tiny_model, tiny_tokenizer
+from tests.training.refiner_case import TOY, save_tiny_model, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
 
@@ -116,3 +119,17 @@ def test_an_optimiser_in_8_bits_names_the_extra_that_it_needs_before_the_model_i
     with pytest.raises(MissingExtra, match="--optimiser paged-adamw-8bit needs") as raised:
         describe_run(asked, tmp_path, 1, 0.1)
     assert "qlora" in raised.value.hint
+
+
+def test_a_machine_without_instructions_for_bfloat16_computes_in_float32(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(TOY, adapter="lora", bf16=True)
+    start = save_tiny_model(tmp_path / "start")
+    for has, kind in ((True, torch.bfloat16), (False, torch.float32)):
+        monkeypatch.setattr(checkpoints, "multiplies_bfloat16", lambda has=has: has)
+        assert open_learner(start, settings)[0].dtype == kind
+        assert open_measured(start, settings).dtype == kind
+        assert describe_run(settings, tmp_path, 1, 1e-4)["bf16"] is has
+    assert open_learner(start, replace(settings, adapter="none"))[0].dtype == torch.float32
+    assert describe_run(settings, tmp_path, 1, 1e-4, gpu=True)["bf16"] is True, "as there is CUDA"

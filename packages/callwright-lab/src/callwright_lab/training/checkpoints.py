@@ -91,6 +91,16 @@ def find_device() -> Any:
     return PartialState().device if torch.cuda.is_available() else torch.device("cpu")
 
 
+def multiplies_bfloat16() -> bool:
+    """Return True with CUDA, and on a processor that has instructions for bfloat16: others are
+    faster in float32.
+    """
+    if torch.cuda.is_available():
+        return True
+    known = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return any(known.get(name) for name in ("amx_bf16", "avx512_bf16", "bf16"))
+
+
 def save_checkpoint(trainer: Any, tokenizer: Any, folder: Path) -> None:
     """Save a trainer's model and tokenizer; the processes gather what is shared among them.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from callwright.nouns.errors import MissingExtra
+from callwright.nouns.types import JsonObject
 
 try:
     import torch
@@ -17,13 +18,20 @@ except ImportError:
 Chat = list[dict[str, str]]
 
 
+class ToolChat(NamedTuple):
+    """A chat with the tools on offer, as the API of OpenAI has them: the template shows them."""
+
+    messages: Chat
+    tools: list[JsonObject]
+
+
 def seed_draws(text: str) -> None:
     """Begin the draws of replies anew, from a seed of this text."""
     torch.manual_seed(zlib.crc32(text.encode()))
 
 
 def generate_replies(
-    model: Any, tokenizer: Any, chats: Sequence[Chat], longest: int,
+    model: Any, tokenizer: Any, chats: Sequence[Chat | ToolChat], longest: int,
     *, size: int = 8, samples: int = 1, temperature: float = 0.0,
 ) -> list[list[str]]:  # fmt: skip
     """``samples`` replies to every chat of at most ``longest`` tokens, in the order of the chats; at
@@ -58,7 +66,12 @@ def generate_replies(
 
 
 def _sample_replies(
-    model: Any, tokenizer: Any, chat: Chat, longest: int, samples: int, temperature: float
+    model: Any,
+    tokenizer: Any,
+    chat: Chat | ToolChat,
+    longest: int,
+    samples: int,
+    temperature: float,
 ) -> list[str]:
     """Replies drawn from the whole distribution, the prompt computed once for all of them."""
     config = GenerationConfig(
@@ -117,9 +130,10 @@ def decode_reply(tokenizer: Any, ids: Sequence[int]) -> str:
     return str(tokenizer.decode(kept, skip_special_tokens=False)).strip()
 
 
-def _apply_template(tokenizer: Any, chat: Chat) -> dict[str, Any]:
+def _apply_template(tokenizer: Any, chat: Chat | ToolChat) -> dict[str, Any]:
+    messages, tools = chat if isinstance(chat, ToolChat) else (chat, None)
     asked = tokenizer.apply_chat_template(
-        chat, add_generation_prompt=True, tokenize=True, return_dict=True
+        messages, tools=tools, add_generation_prompt=True, tokenize=True, return_dict=True
     )
     return {"input_ids": asked["input_ids"], "attention_mask": asked["attention_mask"]}
 
@@ -133,7 +147,7 @@ def _decode_until_end(tokenizer: Any, row: list[int]) -> str:
     return decode_reply(tokenizer, row[: ends[0]] if ends else row)
 
 
-def prompt_length(tokenizer: Any, chat: Chat) -> int:
+def prompt_length(tokenizer: Any, chat: Chat | ToolChat) -> int:
     """Tokens of a chat with the opening of the reply."""
     return len(_apply_template(tokenizer, chat)["input_ids"])
 

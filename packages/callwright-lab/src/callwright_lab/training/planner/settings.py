@@ -85,7 +85,7 @@ ONE_CARD = replace(  # LoRA on the embedded model, for a card of 24 GB
 )  # fmt: skip
 TWO_CORES = replace(  # on two CPU cores, in a file of 18 MB: short prompts, few of them
     ONE_CARD, rank=8, alpha=16, steps=16, batch=4, group=4, attempts=4, beta=0.0, epochs=1.0, sft_epochs=1.0,
-    sft_steps=125, sft_batch=4, context=384, longest=80, bf16=False, vllm=False, shared=True,
+    sft_steps=125, sft_batch=4, context=384, longest=80, vllm=False, shared=True,
     save_every=5, connected="gold", samples=4,
 )  # fmt: skip
 PRESETS: Mapping[str, Settings] = {

@@ -65,7 +65,9 @@ RECIPES = {
     "80gb": replace(
         PAPER, sources=("seal_tools",), each=120, correct=1000, full=600, simplified=200, held=400
     ),
-    "two-cores": replace(PAPER, each=20, correct=100, full=100, simplified=100, held=200),
+    "two-cores": replace(
+        PAPER, sources=("seal_tools",), each=36, correct=300, full=120, simplified=40, held=240
+    ),
     "cpu": Recipe(
         sources=("toolrl",), upstreams=1, each=250, correct=150, full=60, simplified=250, held=300
     ),

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from callwright.models.chat import tool_out
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Message, Reply
 from callwright_lab.parallel import run_workers
-from callwright_lab.training.generation import Chat, generate_replies, prompt_length
+from callwright_lab.training.generation import Chat, ToolChat, generate_replies, prompt_length
 from callwright_lab.training.refiner.formats import FORMATS, Invocation
 from callwright_lab.training.refiner.settings import Settings
 from callwright_lab.training.refiner.spoil import is_flawless
@@ -23,6 +24,8 @@ from callwright_lab.training.refiner.task import Kind, Sample, Task
 
 OWN = "own"
 """The error of a sample whose upstream output is the model's own wrong reply."""
+LONGEST_PROMPT = 2_048
+"""Tokens. A refiner is shown its tools more briefly, so ``settings.context`` says nothing here."""
 NATIVE = "xlam"
 """The format that the pipeline writes calls in which a server handed over."""
 
@@ -30,13 +33,14 @@ NATIVE = "xlam"
 def build_own_samples(
     model: Any, tokenizer: Any, tasks: Sequence[Task], settings: Settings, by: str
 ) -> list[Sample]:
-    """A sample of every task whose system prompt and request fit into ``settings.context``.
+    """A sample of every task whose question has at most :data:`LONGEST_PROMPT` tokens.
 
-    A reply ends after ``settings.longest`` tokens. Empty replies give no sample. The samples stand
-    in the order of their tasks.
+    Where the format is the pipeline's own, the tools stand where the model's chat template puts
+    them. A reply ends after ``settings.longest`` tokens. Empty replies give no sample. The samples
+    stand in the order of their tasks.
     """
     asked = [(task, _build_task_chat(task)) for task in tasks]
-    asked = [(t, c) for t, c in asked if prompt_length(tokenizer, c) <= settings.context]
+    asked = [(t, c) for t, c in asked if prompt_length(tokenizer, c) <= LONGEST_PROMPT]
     chats = [chat for _, chat in asked]
     replies = generate_replies(
         model, tokenizer, chats, settings.longest, size=settings.replies_at_once
@@ -112,8 +116,9 @@ def select_own_tasks(samples: Iterable[Sample], count: int) -> list[Task]:
     return list(found.values())[:count]
 
 
-def _build_task_chat(task: Task) -> Chat:
-    return [
-        {"role": "system", "content": task.system},
-        {"role": "user", "content": task.query},
-    ]
+def _build_task_chat(task: Task) -> Chat | ToolChat:
+    asked = {"role": "user", "content": task.query}
+    if task.format == NATIVE:
+        tools = [tool_out(tool) for tool in task.tools]
+        return ToolChat([asked], tools)
+    return [{"role": "system", "content": task.system}, asked]

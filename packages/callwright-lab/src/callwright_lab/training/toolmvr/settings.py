@@ -77,7 +77,7 @@ ONE_CARD = replace(  # LoRA on the embedded model, for a card of 24 GB
     QWEN, model="qwen2.5-coder-1.5b", adapter="lora", sft_rate=1e-4, context=4096
 )
 TWO_CORES = replace(  # on two CPU cores, in a file of 18 MB: 500 rows of the shorter ones
-    ONE_CARD, rank=8, alpha=16, epochs=1.0, steps=125, sft_batch=4, context=512, longest=160, bf16=False, vllm=False,
+    ONE_CARD, rank=8, alpha=16, epochs=1.0, steps=125, sft_batch=4, context=512, longest=160, vllm=False,
     save_every=5,
 )  # fmt: skip
 PRESETS: Mapping[str, Settings] = {
