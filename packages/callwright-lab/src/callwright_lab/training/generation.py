@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 from callwright.nouns.errors import MissingExtra
@@ -33,9 +33,11 @@ def seed_draws(text: str) -> None:
 def generate_replies(
     model: Any, tokenizer: Any, chats: Sequence[Chat | ToolChat], longest: int,
     *, size: int = 8, samples: int = 1, temperature: float = 0.0,
+    count: Callable[[int], object] = int,
 ) -> list[list[str]]:  # fmt: skip
     """``samples`` replies to every chat of at most ``longest`` tokens, in the order of the chats; at
-    temperature 0 one, the greedy one, of ``size`` chats alike in length at a time.
+    temperature 0 one, the greedy one, of ``size`` chats alike in length at a time. ``count`` is then
+    told after each of these batches how many chats have theirs.
     """
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -62,6 +64,7 @@ def generate_replies(
         replies = out[:, given["input_ids"].size(1) :].tolist()
         for n, row in zip(places, replies, strict=True):
             found[n] = [_decode_until_end(tokenizer, row)]
+        count(start + len(places))
     return found
 
 
@@ -79,39 +82,47 @@ def _sample_replies(
         pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
     )  # fmt: skip
     prompt = _apply_template(tokenizer, chat)["input_ids"]
-    return [
-        decode_reply(tokenizer, ids)
-        for ids in sample_continuations(model, prompt, samples, config, {tokenizer.eos_token_id})
-    ]
+    found = sample_continuations(model, [prompt], samples, config, {tokenizer.eos_token_id})
+    return [decode_reply(tokenizer, ids) for ids in found]
 
 
 def sample_continuations(
-    model: Any, prompt: list[int], count: int, config: Any, ends: set[int]
+    model: Any, prompts: Sequence[Sequence[int]], count: int, config: Any, ends: Container[int]
 ) -> list[list[int]]:
-    """``count`` replies to one prompt whose keys and values are computed once; each ends with one
+    """``count`` replies to each of some prompts, all at once, those of one prompt together.
+
+    The keys and values of a prompt are computed once for all its replies. Each reply ends with one
     of ``ends``.
     """
     training, device = model.training, model.device
     model.eval()
+    longest = max(map(len, prompts))
+    rows = [[config.pad_token_id] * (longest - len(prompt)) + [*prompt] for prompt in prompts]
+    ids = torch.tensor(rows, device=device)
+    mask = torch.tensor(
+        [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=device
+    )
     with torch.no_grad():
         cache = DynamicCache(config=model.config)
         model(
-            torch.tensor([prompt[:-1]], device=device),
+            ids[:, :-1],
+            attention_mask=mask[:, :-1],
+            # where padding counts for nothing, as in what is generated behind it
+            position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, :-1],
             past_key_values=cache,
             use_cache=True,
             logits_to_keep=1,
         )
         cache.batch_repeat_interleave(count)
-        ids = torch.tensor([prompt] * count, device=device)
         out = model.generate(
-            input_ids=ids,
-            attention_mask=torch.ones_like(ids),
+            input_ids=ids.repeat_interleave(count, 0),
+            attention_mask=mask.repeat_interleave(count, 0),
             past_key_values=cache,
             generation_config=config,
         )
     model.train(training)
     found = []
-    for row in out[:, len(prompt) :].tolist():
+    for row in out[:, longest:].tolist():
         end = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
         found.append(row[:end])
     return found

@@ -44,7 +44,7 @@ class Fitting(Optimisation):
     is not changed, in bfloat16 with ``bf16``; ``qlora`` keeps that base in 4 bits (Dettmers et al.,
     2023). ``targets``: all linear layers, or only the four projections of attention. The 8-bit
     optimisers need CUDA; elsewhere AdamW is taken.
-    ``rollouts`` costs memory for the cache of so many replies, and saves time on a large card.
+    ``rollouts`` costs memory for the cache of so many replies, and saves time.
     ``micro`` and ``sft_micro`` are how many replies and rows are in one pass of one process: the
     rest of a batch is accumulated.
     """

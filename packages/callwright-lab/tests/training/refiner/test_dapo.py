@@ -54,6 +54,7 @@ def trainer(tmp_path: Path, reward: Any, **settings: Any) -> DapoTrainer:
         processing_class=tokenizer,
         attempts=toy.attempts,
         shared=toy.shared,
+        rollouts=toy.rollouts,
         curve=tmp_path / "curve.jsonl",
     )
 
@@ -111,12 +112,32 @@ def test_replies_from_one_prefill_are_those_of_the_whole_prompt(tmp_path: Path) 
     run = trainer(tmp_path, Lottery(set()), shared=True)
     run.generation_config.do_sample = False
     prompt = list(range(20, 60))
-    replies = run._continue(run.model, prompt, 3)
+    replies = run._continue(run.model, [prompt], 3)
     plain = run.model.generate(
         input_ids=torch.tensor([prompt]), generation_config=run.generation_config
     )
     wanted = plain[0, len(prompt) :].tolist()
     assert replies[0] == replies[1] == replies[2] == wanted[: len(replies[0])]
+
+
+@pytest.mark.parametrize(("groups", "together"), [(0, [1, 1, 1]), (2, [2, 1]), (9, [3])])
+def test_some_prompts_at_a_time_are_sampled_from_in_their_order(
+    tmp_path: Path, groups: int, together: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the replies of one prompt together, as TRL takes them."""
+    run = trainer(tmp_path, Lottery(set()), shared=True, rollouts=groups * TOY.group)
+    asked = []
+
+    def continue_all(_: object, prompts: list[list[int]], count: int) -> list[list[int]]:
+        asked.append(len(prompts))
+        return [[*prompt, n] for prompt in prompts for n in range(count)]
+
+    monkeypatch.setattr(run, "_continue", continue_all)
+    prompts = [[10], [20, 21], [30]]
+    given = [prompt for prompt in prompts for _ in range(TOY.group)]
+    found, _ = run._generate_single_turn(given, None, {}, TOY.group)
+    assert found == [[*prompt, n] for prompt in prompts for n in range(TOY.group)]
+    assert asked == together
 
 
 @pytest.mark.heavy

@@ -188,17 +188,17 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
                 prompt_ids, images, multimodal_fields, num_generations, **rest
             )
         found: list[list[int]] = []
-        if not self._shared:  # some groups at a time: the cache of a whole batch fills a card
-            size = num_generations * self._prompts_at_once
-            for start in range(0, len(prompt_ids), size):
-                some = prompt_ids[start : start + size]
+        # some groups at a time: the cache of a whole batch fills a card
+        size = num_generations * self._prompts_at_once
+        model = self._rollout_model() if self._shared else None
+        for start in range(0, len(prompt_ids), size):
+            some = prompt_ids[start : start + size]
+            if model is not None:
+                found += self._continue(model, some[::num_generations], num_generations)
+            else:
                 found += super()._generate_single_turn(
                     some, images, multimodal_fields, num_generations, **rest
                 )[0]
-            return found, None
-        model = self._rollout_model()
-        for start in range(0, len(prompt_ids), num_generations):
-            found += self._continue(model, list(prompt_ids[start]), num_generations)
         return found, None
 
     def _rollout_model(self) -> Any:
@@ -212,10 +212,12 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
             self._sampler = (self.state.global_step, copy.deepcopy(own).to(torch.bfloat16))
         return self._sampler[1]
 
-    def _continue(self, model: Any, prompt: list[int], count: int) -> list[list[int]]:
-        """``count`` replies to one prompt whose keys and values are computed once."""
+    def _continue(
+        self, model: Any, prompts: Sequence[Sequence[int]], count: int
+    ) -> list[list[int]]:
+        """``count`` replies to each prompt, whose keys and values are computed once."""
         return sample_continuations(
-            model, prompt, count, self.generation_config, set(self.eos_token_ids)
+            model, prompts, count, self.generation_config, set(self.eos_token_ids)
         )
 
     def _get_per_token_logps_and_entropies(

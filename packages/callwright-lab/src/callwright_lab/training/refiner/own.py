@@ -17,6 +17,7 @@ from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Message, Reply
 from callwright_lab.parallel import run_workers
 from callwright_lab.training.generation import Chat, ToolChat, generate_replies, prompt_length
+from callwright_lab.training.progress import print_progress
 from callwright_lab.training.refiner.formats import FORMATS, Invocation
 from callwright_lab.training.refiner.settings import Settings
 from callwright_lab.training.refiner.spoil import is_flawless
@@ -43,8 +44,9 @@ def build_own_samples(
     asked = [(t, c) for t, c in asked if prompt_length(tokenizer, c) <= LONGEST_PROMPT]
     chats = [chat for _, chat in asked]
     replies = generate_replies(
-        model, tokenizer, chats, settings.longest, size=settings.replies_at_once
-    )
+        model, tokenizer, chats, settings.longest, size=settings.replies_at_once,
+        count=lambda done: print_progress(f"own: {done} of {len(chats)} replies"),
+    )  # fmt: skip
     made = (
         build_own_sample(task, text, by) for (task, _), (text,) in zip(asked, replies, strict=True)
     )

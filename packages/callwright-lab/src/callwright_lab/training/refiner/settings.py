@@ -72,6 +72,6 @@ LARGE_CARD = replace(  # the same for a card of 80 GB: nothing is recomputed, 25
 TWO_CORES = replace(  # on two CPU cores, with resume points of 26 MB: 1,008 rows, 64 prompts x 4 replies
     ONE_CARD, targets="attention", rank=8, alpha=16, steps=16, batch=4, group=4, attempts=6, free=120,
     longest=160, context=448, prompt="short", sft_steps=126, sft_batch=8, sft_rate=2e-4, vllm=False,
-    shared=True, save_every=10, recompute=False,
+    shared=True, save_every=10, recompute=False, rollouts=16,
 )  # fmt: skip
 PRESETS = {"paper": PAPER, "24gb": ONE_CARD, "80gb": LARGE_CARD, "two-cores": TWO_CORES, "cpu": CPU}
