@@ -11,8 +11,10 @@ is for none (:mod:`callwright.agent.leading.wanted`). *Choices* of a write: the 
 one among all that are offered (:mod:`callwright.agent.leading.mistaken`); its thresholds were set on
 the jobs of ``bench agents``. *Aims* of requests: the share of something to be done
 (:mod:`callwright.agent.leading.aim`). *Answers* to questions of an assistant: the
-share of a yes (:mod:`callwright.agent.leading.agreement`). The thresholds were set on the half
-``tune``; ``test`` was written after that.
+share of a yes (:mod:`callwright.agent.leading.agreement`). *Effects*: the share of a read, of the
+tools of these cases and with ``--bfcl`` of the methods of BFCL's environments
+(:mod:`callwright.tools.proposed_effects`). The thresholds were set on the half ``tune``; ``test``
+was written, or drawn by hash, after that.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ import argparse
 import asyncio
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from callwright.agent.leading.agreement import LEAST_SHARE as LEAST_AGREEMENT
 from callwright.agent.leading.agreement import SURE_SHARE as SURE_AGREEMENT
@@ -49,21 +52,31 @@ from callwright.agent.step import Ask, Replied, Steps, ask
 from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
 from callwright.grounding.answer.deeds import Deeds
 from callwright.models import open_model
+from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import READ, WRITE, JsonObject, Tool, ToolCall
 from callwright.prompts.one_letter import read_shares
+from callwright.tools.proposed_effects import (
+    SURE_READ,
+    SURE_WRITE,
+    Shares,
+    ask_kinds,
+    propose_effects,
+)
 from callwright_lab.benchmarks.comparison.rows import append_row, read_rows
 
 HALVES = ("tune", "test")
-KINDS = ("sentence", "request", "beside", "wish", "choice", "aim", "answer")
+KINDS = ("sentence", "request", "beside", "wish", "choice", "aim", "answer", "effect")
+_TUNED_TOOLS, _TUNED_METHODS = 30, 60
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One sentence, request, wish, choice, aim or answer. ``tools``: those that were offered, or called;
-    ``done``: those that were called, or the question that is answered. ``is_true``: the deed was
-    done, the ``write`` is asked for, something is to be done, or the answer is a yes.
+    """One sentence, request, wish, choice, aim, answer or tool. ``tools``: those that were offered, or
+    called; ``done``: those that were called, or the question that is answered. ``is_true``: the deed
+    was done, the ``write`` is asked for, something is to be done, the answer is a yes, or the tool
+    only reads.
     """
 
     kind: str
@@ -123,7 +136,26 @@ def load_cases() -> tuple[Case, ...]:
         build("answer", row, done=(row["question"],), is_true=row["is_yes"])
         for row in rows["answers"]
     ]
-    return (*sentences, *requests, *wishes, *choices, *aims, *answers)
+    effects = _build_effect_cases(list(tools.values()), _TUNED_TOOLS)
+    return (*sentences, *requests, *wishes, *choices, *aims, *answers, *effects)
+
+
+def load_method_cases() -> list[Case]:
+    """The methods of BFCL's environments, in the order of their hashes. Raises ConfigError where
+    its wheel cannot be had.
+    """
+    from callwright_lab.benchmarks.multi_turn.worlds import READS, read_class_tools
+
+    methods = [tool for name in READS for tool in read_class_tools(name)]
+    methods.sort(key=lambda tool: sha256(tool.name.encode()).digest())
+    return _build_effect_cases(methods, _TUNED_METHODS)
+
+
+def _build_effect_cases(tools: Sequence[Tool], tuned: int) -> list[Case]:
+    return [
+        Case("effect", HALVES[n >= tuned], tool.name, (tool,), is_true=tool.effects.read_only)
+        for n, tool in enumerate(tools)
+    ]
 
 
 async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> None:
@@ -131,11 +163,12 @@ async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> Non
     probabilities.
     """
     known = {row["case"] for row in read_rows(results)}
-    for case in cases:
-        if case.id in known:
-            continue
-        measure_case = _MEASURES.get(case.kind, _measure_request)
-        share = await measure_case(case, model)
+    left = [case for case in cases if case.id not in known]
+    is_of_tools = any(case.kind == "effect" for case in left)
+    leaning = await run_dialogue(ask_kinds(), model.complete) if is_of_tools else {}
+    measures: dict[str, Measure] = {**_MEASURES, "effect": partial(_measure_effect, leaning)}
+    for case in left:
+        share = await measures.get(case.kind, _measure_request)(case, model)
         if share is None:
             raise ConfigError(
                 f"{model.name} states no probabilities (top_logprobs)",
@@ -143,6 +176,9 @@ async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> Non
             )
         row = {"case": case.id, "kind": case.kind, "half": case.half, "true": case.is_true}
         append_row(results, {**row, "share": round(share, 4), "model": model.name})
+
+
+Measure: TypeAlias = Callable[[Case, ChatModel], Awaitable[float | None]]
 
 
 async def _measure_sentence(case: Case, model: ChatModel) -> float | None:
@@ -192,6 +228,11 @@ async def _carry_out(steps: Steps[float | None], model: ChatModel) -> float | No
         return share
 
 
+async def _measure_effect(leaning: Shares, case: Case, model: ChatModel) -> float | None:
+    found = await run_dialogue(propose_effects(case.tools[0], leaning), model.complete)
+    return found.shares.get("read")
+
+
 async def _measure_wish(case: Case, model: ChatModel) -> float | None:
     reply = await model.complete(build_question(case.text, case.tools, "none of them"))
     shares = read_shares(reply.first_token, len(case.tools) + 1)
@@ -200,7 +241,7 @@ async def _measure_wish(case: Case, model: ChatModel) -> float | None:
     return max(others) if shares else None
 
 
-_MEASURES = {
+_MEASURES: dict[str, Measure] = {
     "sentence": _measure_sentence,
     "wish": _measure_wish,
     "choice": _measure_choice,
@@ -244,6 +285,13 @@ def _render_half(kind: str, half: str, true: Sequence[float], false: Sequence[fl
             f"{head}; below {LEAST_DEED_AIM}: {told[0]} to be told, {told[1]} to be done;"
             f" from {SURE_DEED_AIM} on: {done[0]} to be told, {done[1]} to be done"
         )
+    if kind == "effect":
+        reads = [sum(s >= SURE_READ for s in part) for part in (true, false)]
+        writes = [sum(1 - s >= SURE_WRITE for s in part) for part in (true, false)]
+        return (
+            f"{head}; as reads {reads[0]} reads, {reads[1]} others;"
+            f" as writes {writes[0]} reads, {writes[1]} others"
+        )
     cuts = {"beside": (LEAST_BESIDE, SURE_BESIDE), "answer": (LEAST_AGREEMENT, SURE_AGREEMENT)}
     least, sure = cuts.get(kind, (LEAST_SHARE, SURE_SHARE))
     left_out = [sum(s < least for s in part) for part in (false, true)]
@@ -259,12 +307,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--model", default="local", help="local, local:PATH or URL#MODEL")
     parser.add_argument("--half", choices=HALVES, help="both by default")
     parser.add_argument("--kind", choices=KINDS, help="all by default")
+    parser.add_argument("--bfcl", action="store_true", help="effects of BFCL's methods as well")
     parser.add_argument("--out", type=Path, default=Path("runs/letters.jsonl"))
     parser.add_argument("--report", action="store_true", help="print the table of that file alone")
     options = parser.parse_args(arguments)
     if not options.report:
         wanted = options.half, options.kind
-        cases = [one for one in load_cases() if _is_wanted(one, *wanted)]
+        given = [*load_cases(), *(load_method_cases() if options.bfcl else [])]
+        cases = [one for one in given if _is_wanted(one, *wanted)]
         asyncio.run(_measure_all(options.model, cases, options.out))
     sys.stdout.write(render_report(read_rows(options.out)) + "\n")
     return 0

@@ -1,0 +1,64 @@
+"""``callwright tools effects``: a draft of what tools do that do not say so."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from callwright.cli.opened import load_tools
+from callwright.models import open_model
+from callwright.models.dialogue import run_dialogue
+from callwright.nouns.errors import ConfigError
+from callwright.nouns.types import Tool
+from callwright.tools.proposed_effects import (
+    ProposedEffects,
+    ask_kinds,
+    propose_effects,
+    render_proposals,
+)
+
+_HINT = "ask a server that states them, such as llama.cpp or vLLM, or --model local"
+
+
+def propose(sources: Sequence[str], spec: str, *, every: bool = False, out: Path | None) -> None:
+    """Write the draft to a new file, or to standard output. ``every``: of all tools, not only of
+    those that declare nothing.
+
+    Raises ConfigError for a file that exists, and for a model that states no probabilities.
+    """
+    if out is not None and out.exists():
+        raise ConfigError(f"{out} exists", hint="name another file: what you corrected is kept")
+    tools = load_tools(sources)
+    asked = [tool for tool in tools if every or not tool.effects.declared]
+    if not asked:
+        print(f"All of {len(tools)} tools declare their effects.", file=sys.stderr)
+        return
+    name, found = asyncio.run(_ask(spec, asked))
+    text = render_proposals(found, name)
+    if out is None:
+        print(text, end="")
+        return
+    with out.open("x", encoding="utf-8") as file:
+        file.write(text)
+    said = sum(bool(one.kind) for one in found)
+    print(f"{out}: {said} of {len(found)} tools. Read every line before you use it.")
+
+
+async def _ask(spec: str, tools: Sequence[Tool]) -> tuple[str, list[ProposedEffects]]:
+    model = open_model(spec)
+    try:
+        leaning = await run_dialogue(ask_kinds(), model.complete)
+        if not leaning:
+            raise ConfigError(f"{model.name} states no probabilities (top_logprobs)", hint=_HINT)
+        found = []
+        for number, tool in enumerate(tools, 1):
+            found.append(await run_dialogue(propose_effects(tool, leaning), model.complete))
+            if sys.stderr.isatty():
+                print(f"\r{number} of {len(tools)} tools", end="", file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+        return model.name, found
+    finally:
+        await model.aclose()

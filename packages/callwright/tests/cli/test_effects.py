@@ -1,0 +1,107 @@
+"""``tools effects``: a draft for --effects, of tools that declare nothing."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from http.server import BaseHTTPRequestHandler
+from math import log
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.endpoint import replying, served
+from tests.cli.program import callwright
+
+TOOLS = """
+from callwright import READ, tool
+
+@tool
+def list_files(folder: str) -> list:
+    '''List the files of a folder.'''
+    return []
+
+@tool
+def remove_file(path: str) -> None:
+    '''Remove a file for ever.'''
+
+@tool(effects=READ)
+def weather(city: str) -> str:
+    '''The weather.'''
+    return ""
+"""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """An endpoint that states probabilities, and takes what lists for a read."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        text = asked["messages"][-1]["content"]
+        likely = "it only" if "list_files" in text else "it deletes" if "remove" in text else ""
+        lines = [line for line in text.split("\n") if line[1:3] == ") "]
+        rest = 0.1 if likely else 0.3
+        told = {line[0]: 0.8 if likely and likely in line else rest for line in lines}
+        top = [{"token": token, "logprob": log(share)} for token, share in told.items()]
+        message = {"role": "assistant", "content": "A"}
+        logprobs = {"content": [{"token": "A", "logprob": -1, "top_logprobs": top}]}
+        choice = {"index": 0, "message": message, "finish_reason": "length", "logprobs": logprobs}
+        self._send({"choices": [choice], "usage": {}, "model": "m"})
+
+    def do_GET(self) -> None:
+        self._send({"data": [{"id": "m"}]})
+
+    def _send(self, value: Any) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS)
+    return path
+
+
+def test_the_draft_has_the_tools_that_declare_nothing(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "effects.toml"
+    with served(Handler) as url:
+        done = callwright("tools", "effects", source, "--model", f"{url}#m", "--out", out)
+        assert done.returncode == 0, done.stderr
+        assert "2 of 2 tools. Read every line before you use it." in done.stdout
+        assert tomllib.loads(out.read_text()) == {
+            "list_files": "read",
+            "remove_file": "destructive",
+        }
+        shown = callwright("tools", "effects", source, "--model", f"{url}#m", "--all")
+        assert "weather" in shown.stdout
+        out.write_text("corrected")
+        again = callwright("tools", "effects", source, "--model", f"{url}#m", "--out", out)
+    assert again.returncode != 0
+    assert "exists" in again.stderr
+    assert out.read_text() == "corrected"
+
+
+def test_a_model_without_probabilities_is_an_error(source: Path) -> None:
+    with replying(lambda _: "A") as url:
+        done = callwright("tools", "effects", source, "--model", f"{url}#m")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "states no probabilities" in done.stderr
+
+
+def test_nothing_is_asked_where_all_tools_declare_their_effects(tmp_path: Path) -> None:
+    path = tmp_path / "tools.py"
+    path.write_text(
+        "from callwright import READ, tool\n\n@tool(effects=READ)\ndef a() -> str:\n    'A.'\n    return ''\n"
+    )
+    done = callwright("tools", "effects", path, "--model", "http://127.0.0.1:1#m")
+    assert done.returncode == 0
+    assert "declare their effects" in done.stderr
