@@ -11,7 +11,7 @@ import pytest
 
 from callwright import Orchestrator
 from callwright.agent.options import RunOptions
-from callwright.cli.renamed_options import RENAMED, replace_old_options
+from callwright.cli.settings.renamed_options import RENAMED, replace_old_options
 from callwright.nouns.wire_names import OLD_SPELLINGS
 
 PAGE = (Path(__file__).resolve().parent.parent / "docs" / "upgrades.md").read_text(encoding="utf-8")

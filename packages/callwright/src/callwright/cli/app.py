@@ -15,7 +15,6 @@ from callwright import __version__
 from callwright.cli.completion import Shell, prepare_completion, print_script
 from callwright.cli.gateway.command import gateway
 from callwright.cli.lab import add_lab_commands
-from callwright.cli.renamed_options import replace_old_options
 from callwright.cli.settings.options import (
     Allow,
     Config,
@@ -45,6 +44,7 @@ from callwright.cli.settings.options import (
     group_options,
 )
 from callwright.cli.settings.refiner import RefinerOptions
+from callwright.cli.settings.renamed_options import replace_old_options
 from callwright.cli.settings.serving import proxy_command, simulate_command
 from callwright.cli.terminal.apps import new_app
 from callwright.cli.terminal.ending import report_errors

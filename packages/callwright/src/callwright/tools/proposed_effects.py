@@ -25,7 +25,7 @@ from callwright.prompts.one_letter import MOST_SHOWN, read_shares, render_choice
 T = TypeVar("T")
 Questions: TypeAlias = Generator[ChatRequest, Reply, T]
 Shares: TypeAlias = Mapping[str, float]
-"""How likely each kind is, together 1; empty where a model states no probabilities."""
+"""The probability of each kind, together 1; empty where a model states no probabilities."""
 
 SURE_READ: Final = threshold("callwright.tools", "proposed_read_share")
 """The share from which a tool is proposed as a read: of a write that counts as a read any number is
@@ -45,7 +45,7 @@ _NOTHING_SAID = Tool("tool")
 
 @dataclass(frozen=True, slots=True)
 class ProposedEffects:
-    """What a model holds a tool for."""
+    """The effects that a model supposes of a tool."""
 
     tool: Tool
     shares: Shares

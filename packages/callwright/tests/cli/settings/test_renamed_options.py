@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callwright.cli.renamed_options import RENAMED, replace_old_options
+from callwright.cli.settings.renamed_options import RENAMED, replace_old_options
 from tests.cli.program import callwright
 
 
