@@ -10,6 +10,9 @@ from callwright_lab.training.cost import RATES, estimate_hours, render_hours
 def test_a_row_of_300_tokens_on_two_cores_takes_what_was_measured() -> None:
     seconds = estimate_hours(1.54e9, 300, 6, "two CPU cores") * 3600
     assert 14 <= seconds <= 32
+    assert estimate_hours(1.54e9, 384, 6, "two CPU cores with AMX") * 3600 == pytest.approx(
+        5.8, 0.05
+    )
 
 
 def test_hours_grow_with_tokens_and_shrink_with_the_card() -> None:
