@@ -76,7 +76,7 @@ def test_data_sets_are_counted_on_both_sides_of_the_split(tmp_path: Path) -> Non
 
 def test_rows_and_the_hours_of_every_stage_are_said(tmp_path: Path) -> None:
     text, _ = report_dry_run(TWO_CORES, Recipe(held=200), tmp_path, tmp_path / "out", 0)
-    assert "| seen by SFT | 500 | 125 steps |" in text
+    assert "| seen by SFT | 1008 | 126 steps |" in text
     assert "| targets | attention | linear |" in text
     (hours,) = (line for line in text.splitlines() if line.startswith("At least so many hours"))
     told = hours.partition("two CPU cores")[0].rpartition("; ")[2].split(" and ")
