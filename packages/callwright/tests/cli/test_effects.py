@@ -104,4 +104,20 @@ def test_nothing_is_asked_where_all_tools_declare_their_effects(tmp_path: Path) 
     )
     done = callwright("tools", "effects", path, "--model", "http://127.0.0.1:1#m")
     assert done.returncode == 0
-    assert "declare their effects" in done.stderr
+    assert "The effects of all 1 tools are known." in done.stderr
+
+
+def test_listed_tools_without_annotations_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    listed = [
+        {"name": "list_files", "description": "List files.", "inputSchema": {"type": "object"}},
+        {
+            "name": "remove_all",
+            "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": True},
+        },
+    ]
+    path.write_text(json.dumps({"tools": listed}))
+    with served(Handler) as url:
+        done = callwright("tools", "effects", path, "--model", f"{url}#m")
+    assert tomllib.loads(done.stdout) == {"list_files": "read"}

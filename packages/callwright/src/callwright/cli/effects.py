@@ -11,7 +11,7 @@ from callwright.cli.opened import load_tools
 from callwright.models import open_model
 from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import Tool
+from callwright.nouns.types import DESTRUCTIVE, Tool
 from callwright.tools.proposed_effects import (
     ProposedEffects,
     ask_kinds,
@@ -24,16 +24,16 @@ _HINT = "ask a server that states them, such as llama.cpp or vLLM, or --model lo
 
 def propose(sources: Sequence[str], spec: str, *, every: bool = False, out: Path | None) -> None:
     """Write the draft to a new file, or to standard output. ``every``: of all tools, not only of
-    those that declare nothing.
+    those that stand at MCP's worst case, as a tool does that says nothing or is not believed.
 
     Raises ConfigError for a file that exists, and for a model that states no probabilities.
     """
     if out is not None and out.exists():
         raise ConfigError(f"{out} exists", hint="name another file: what you corrected is kept")
     tools = load_tools(sources)
-    asked = [tool for tool in tools if every or not tool.effects.declared]
+    asked = [tool for tool in tools if every or tool.effects == DESTRUCTIVE]
     if not asked:
-        print(f"All of {len(tools)} tools declare their effects.", file=sys.stderr)
+        print(f"The effects of all {len(tools)} tools are known.", file=sys.stderr)
         return
     name, found = asyncio.run(_ask(spec, asked))
     text = render_proposals(found, name)

@@ -85,14 +85,14 @@ def effects_command(
     sources: Annotated[list[str], typer.Argument(help="Tool sources, as for run --tools.")],
     model: Annotated[str, typer.Option("--model", "-m", help="The model that is asked.")] = "local",
     every: Annotated[
-        bool, typer.Option("--all", help="Also of tools that declare their effects.")
+        bool, typer.Option("--all", help="Also of tools whose effects are known.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="The file to write, which must not exist yet.")
     ] = None,
     overlay: Overlay = None,
 ) -> None:
-    """Propose effects of tools that declare none. Writes a file for --effects, to be corrected."""
+    """Propose effects of tools that declare none. Writes a file for proxy --effects to correct."""
     from callwright.cli.effects import propose
 
     propose([*sources, *([overlay] if overlay else [])], model, every=every, out=out)
