@@ -79,7 +79,7 @@ def complete_in_bash(line: str) -> list[str]:
         ("callwright proxy --refiner-prompt ", ["paper", "short"]),
         ("callwright retrieve --mode lex", ["lexical"]),
         ("callwright chat --model-profile ", ["small", "medium", "large"]),
-        ("callwright tools ", ["list", "health", "try"]),
+        ("callwright tools ", ["list", "effects", "health", "try"]),
         ("callwright completion ", ["bash", "zsh", "fish"]),
         ("callwright run --tools ", []),  # bash then offers files
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.benchmarks.test_parallel import Together
 
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatModel
@@ -16,6 +15,7 @@ from callwright_lab.benchmarks.harm_bound.asking import AskedAnswers, MadeAnswer
 from callwright_lab.benchmarks.harm_bound.proposals import Seen, see_right, see_spoiled, write_reply
 from callwright_lab.parallel import SharedModel
 from tests.benchmarks.harm_bound.test_proposals import make_case
+from tests.test_parallel import Together
 
 SEEN = [see_right(make_case(n)) for n in range(3)]
 SETTINGS = RefinerSettings("short", refiner="mine", upstream="theirs")

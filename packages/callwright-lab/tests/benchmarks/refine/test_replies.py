@@ -22,7 +22,7 @@ from callwright_lab.benchmarks.refine.replies import (
 )
 from callwright_lab.benchmarks.refine.task import Examination, Found, Score, Task
 from callwright_lab.datasets.sources import data_root
-from tests.benchmarks.test_parallel import Together
+from tests.test_parallel import Together
 
 TOOL = Tool(
     "f", "F.", {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}

@@ -64,8 +64,8 @@ def test_a_card_says_what_the_file_is_and_what_it_learned_from(tmp_path: Path) -
         "| trained for | repairing tool calls, prompt `short` |",
         "| may be given away | yes, by the licences below |",
         f"| nestools | {count} | rule | Apache-2.0 (hhan1018/NesTools) | yes |",
-        "| sft | 5 | 0.0001 | 4 rows | 320, 160 | 0 | yes |",
-        "| dapo | 5 | 1e-05 | 4 prompts x 4 replies | 320, 160 | 0 | no |",
+        "| sft | 5 | 0.0002 | 8 rows | 448, 160 | 0 | yes |",
+        "| dapo | 5 | 1e-05 | 4 prompts x 4 replies | 448, 160 | 0 | no |",
         "It is `sft + dapo`.",
         "| refiner | data |",
         "$ callwright refine --jsonl replies.jsonl --refiner local:+refiner.gguf"
