@@ -31,13 +31,23 @@ def replying(content: Callable[[str], str]) -> Iterator[str]:
     URL.
     """
 
+    def choose(asked: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": content(asked)}
+        return {"index": 0, "message": message, "finish_reason": "stop"}
+
+    with choosing(choose) as url:
+        yield url
+
+
+@contextmanager
+def choosing(choose: Callable[[str], dict[str, Any]]) -> Iterator[str]:
+    """The same with the whole choice: its probabilities, or another reason for its end."""
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            message = {"role": "assistant", "content": content(asked)}
             usage = {"prompt_tokens": 10, "completion_tokens": 5}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            self._send({"choices": [choice], "usage": usage, "model": "m"})
+            self._send({"choices": [choose(asked)], "usage": usage, "model": "m"})
 
         def do_GET(self) -> None:
             self._send({"data": [{"id": "m"}]})

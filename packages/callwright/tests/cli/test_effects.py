@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from http.server import BaseHTTPRequestHandler
 from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.endpoint import replying, served
+from tests.cli.endpoint import choosing, replying
 from tests.cli.program import callwright
 
 TOOLS = """
@@ -33,35 +32,17 @@ def weather(city: str) -> str:
 """
 
 
-class Handler(BaseHTTPRequestHandler):
-    """An endpoint that states probabilities, and takes what lists for a read."""
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = asked["messages"][-1]["content"]
-        likely = "it only" if "list_files" in text else "it deletes" if "remove" in text else ""
-        lines = [line for line in text.split("\n") if line[1:3] == ") "]
-        rest = 0.1 if likely else 0.3
-        told = {line[0]: 0.8 if likely and likely in line else rest for line in lines}
-        top = [{"token": token, "logprob": log(share)} for token, share in told.items()]
-        message = {"role": "assistant", "content": "A"}
-        logprobs = {"content": [{"token": "A", "logprob": -1, "top_logprobs": top}]}
-        choice = {"index": 0, "message": message, "finish_reason": "length", "logprobs": logprobs}
-        self._send({"choices": [choice], "usage": {}, "model": "m"})
-
-    def do_GET(self) -> None:
-        self._send({"data": [{"id": "m"}]})
-
-    def _send(self, value: Any) -> None:
-        body = json.dumps(value).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+def choose(asked: str) -> dict[str, Any]:
+    """The choice of a model that states probabilities, and takes what lists for a read."""
+    text = json.loads(asked)["messages"][-1]["content"]
+    likely = "it only" if "list_files" in text else "it deletes" if "remove" in text else ""
+    lines = [line for line in text.split("\n") if line[1:3] == ") "]
+    rest = 0.1 if likely else 0.3
+    told = {line[0]: 0.8 if likely and likely in line else rest for line in lines}
+    top = [{"token": token, "logprob": log(share)} for token, share in told.items()]
+    message = {"role": "assistant", "content": "A"}
+    logprobs = {"content": [{"token": "A", "logprob": -1, "top_logprobs": top}]}
+    return {"index": 0, "message": message, "finish_reason": "length", "logprobs": logprobs}
 
 
 @pytest.fixture
@@ -73,7 +54,7 @@ def source(tmp_path: Path) -> Path:
 
 def test_the_draft_has_the_tools_that_declare_nothing(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "effects.toml"
-    with served(Handler) as url:
+    with choosing(choose) as url:
         done = callwright("tools", "effects", source, "--model", f"{url}#m", "--out", out)
         assert done.returncode == 0, done.stderr
         assert "2 of 2 tools. Read every line before you use it." in done.stdout
@@ -118,6 +99,6 @@ def test_listed_tools_without_annotations_are_asked_about(tmp_path: Path) -> Non
         },
     ]
     path.write_text(json.dumps({"tools": listed}))
-    with served(Handler) as url:
+    with choosing(choose) as url:
         done = callwright("tools", "effects", path, "--model", f"{url}#m")
     assert tomllib.loads(done.stdout) == {"list_files": "read"}

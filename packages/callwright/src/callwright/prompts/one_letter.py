@@ -7,10 +7,18 @@ judged by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Final, TypeVar
 
-from callwright.nouns.types import Tool
+from callwright.nouns.protocols import ChatRequest
+from callwright.nouns.types import Message, Reply, Tool
 
+_Choice = TypeVar("_Choice")
+_Action = TypeVar("_Action")
+_Event = TypeVar("_Event")
+
+LETTER: Final = "letter"
+"""The purpose of a question that stands alone and is answered with one letter."""
 LETTERS = "ABCDEFGHIJKLMNOPQRST"
 MOST_SHOWN = 20
 """The likeliest tokens that a model is asked for, the most that chat APIs allow."""
@@ -48,3 +56,27 @@ def read_shares(likely: Mapping[str, float], choices: int) -> tuple[float, ...]:
 def _sum_letter(likely: Mapping[str, float], letter: str) -> float:
     found = sum(p for token, p in likely.items() if token.strip(" ()\n\"'") == letter)
     return max(found, _FLOOR)
+
+
+def build_letter_question(messages: tuple[Message, ...], purpose: str = LETTER) -> ChatRequest:
+    """The question of these messages, to be answered with one letter."""
+    return ChatRequest(messages, purpose, max_tokens=1, top_logprobs=MOST_SHOWN)
+
+
+def ask_shares(
+    choices: Sequence[_Choice],
+    orders: Sequence[Sequence[_Choice]],
+    build: Callable[[Sequence[_Choice]], ChatRequest],
+    ask_letter: Callable[[ChatRequest], Generator[_Action, _Event, Reply]],
+) -> Generator[_Action, _Event, list[float]]:
+    """The share of each choice, as a mean over the orders in which they are shown, for a small
+    model prefers a letter. ``build``: makes the question of an order; ``ask_letter``: puts it. Empty
+    where the model states no probabilities.
+    """
+    found: list[list[float]] = []
+    for order in orders:
+        shares = read_shares((yield from ask_letter(build(order))).first_token, len(order))
+        if not shares:
+            return []
+        found.append([shares[order.index(choice)] for choice in choices])
+    return [sum(shares) / len(found) for shares in zip(*found, strict=True)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from glob import escape
 from typing import Final, TypeAlias, TypeVar
 
@@ -20,7 +21,7 @@ from callwright.nouns.control_characters import one_line
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Reply, Tool
-from callwright.prompts.one_letter import MOST_SHOWN, read_shares, render_choices
+from callwright.prompts.one_letter import ask_shares, build_letter_question, render_choices
 
 T = TypeVar("T")
 Questions: TypeAlias = Generator[ChatRequest, Reply, T]
@@ -79,14 +80,13 @@ def ask_kinds(tool: Tool = _NOTHING_SAID) -> Questions[Shares]:
     as it is.
     """
     kinds = list(_MEANINGS)
-    found: list[dict[str, float]] = []
-    for order in (kinds, kinds[::-1]):
-        reply = yield _build_question(tool, order)
-        shares = read_shares(reply.first_token, len(order))
-        if not shares:
-            return {}
-        found.append(dict(zip(order, shares, strict=True)))
-    return {kind: sum(one[kind] for one in found) / len(found) for kind in kinds}
+    orders, build = (kinds, kinds[::-1]), partial(_build_question, tool)
+    return dict(zip(kinds, (yield from ask_shares(kinds, orders, build, _ask)), strict=False))
+
+
+def _ask(request: ChatRequest) -> Questions[Reply]:
+    reply: Reply = yield request
+    return reply
 
 
 def _build_question(tool: Tool, kinds: Sequence[str]) -> ChatRequest:
@@ -98,7 +98,7 @@ def _build_question(tool: Tool, kinds: Sequence[str]) -> ChatRequest:
         parameters=", ".join(list(tool.properties)[:_PARAMETERS]) or "none",
         choices=render_choices([_MEANINGS[kind] for kind in kinds]),
     )
-    return ChatRequest(messages, "effects", max_tokens=1, top_logprobs=MOST_SHOWN)
+    return build_letter_question(messages, "effects")
 
 
 def render_proposals(proposals: Sequence[ProposedEffects], model: str) -> str:

@@ -47,7 +47,7 @@ from callwright.agent.leading.unasked import (
     ask_share,
 )
 from callwright.agent.leading.wanted import SURE_SHARE as SURE_WISH
-from callwright.agent.leading.wanted import ask_shares, build_question
+from callwright.agent.leading.wanted import build_question
 from callwright.agent.step import Ask, Replied, Steps, ask
 from callwright.grounding.answer.deeds import LEAST_SHARE as LEAST_DEED
 from callwright.grounding.answer.deeds import Deeds
@@ -56,7 +56,7 @@ from callwright.models.dialogue import run_dialogue
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import READ, WRITE, JsonObject, Tool, ToolCall
-from callwright.prompts.one_letter import read_shares
+from callwright.prompts.one_letter import ask_shares, read_shares
 from callwright.tools.proposed_effects import (
     SURE_READ,
     SURE_WRITE,

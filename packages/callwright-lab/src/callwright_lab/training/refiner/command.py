@@ -139,8 +139,7 @@ async def _ask_samples(
     ``asked.jsonl`` as it comes, and not asked for again when the stage is run again.
     """
     path = args.out / "asked.jsonl"
-    known = store.read_samples(path, cut=True) if path.exists() else []
-    store.write_samples(path, known)
+    known = store.reopen_samples(path)
     seen: list[Sample] = []
 
     async def work(spec: str, shuffle: bool) -> None:
@@ -230,8 +229,7 @@ async def _ask_endpoints(
     from callwright_lab.training.refiner.own import ask_own_samples
 
     path = args.out / "own-asked.jsonl"
-    made = store.read_samples(path, cut=True) if path.exists() else []
-    store.write_samples(path, made)
+    made = store.reopen_samples(path)
 
     def keep(sample: Sample) -> None:
         store.append_samples(path, [sample])

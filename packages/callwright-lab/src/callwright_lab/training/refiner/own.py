@@ -40,7 +40,7 @@ def build_own_samples(
     them. A reply ends after ``settings.longest`` tokens. Empty replies give no sample. The samples
     stand in the order of their tasks.
     """
-    asked = [(task, _build_task_chat(task)) for task in tasks]
+    asked = [(task, _build_task_chat(task, settings.longest)) for task in tasks]
     asked = [(t, c) for t, c in asked if prompt_length(tokenizer, c) <= LONGEST_PROMPT]
     chats = [chat for _, chat in asked]
     replies = generate_replies(
@@ -118,9 +118,8 @@ def select_own_tasks(samples: Iterable[Sample], count: int) -> list[Task]:
     return list(found.values())[:count]
 
 
-def _build_task_chat(task: Task) -> Chat | ToolChat:
-    asked = {"role": "user", "content": task.query}
-    if task.format == NATIVE:
-        tools = [tool_out(tool) for tool in task.tools]
-        return ToolChat([asked], tools)
-    return [{"role": "system", "content": task.system}, asked]
+def _build_task_chat(task: Task, longest: int) -> Chat | ToolChat:
+    """The same question for a model in memory."""
+    request = _build_request(task, longest)
+    chat: Chat = [{"role": one.role, "content": one.content} for one in request.messages]
+    return ToolChat(chat, [tool_out(tool) for tool in request.tools]) if request.tools else chat

@@ -71,3 +71,12 @@ def read_samples(path: Path, cut: bool = False) -> list[Sample]:
     return lines.read_rows(
         path, from_row, what="sample", hint="write the file again with --stages data", cut=cut
     )
+
+
+def reopen_samples(path: Path) -> list[Sample]:
+    """The samples of a file that a run appends to, none if there is no file; a last line without its
+    end is removed from it.
+    """
+    known = read_samples(path, cut=True) if path.exists() else []
+    write_samples(path, known)
+    return known

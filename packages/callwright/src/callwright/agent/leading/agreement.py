@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from callwright import prompts
-from callwright.agent.leading.wanted import AskLetter, ask_shares, build_letter_question
+from callwright.agent.leading.wanted import AskLetter
 from callwright.agent.step import Steps
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
-from callwright.prompts.one_letter import render_choices
+from callwright.prompts.one_letter import ask_shares, build_letter_question, render_choices
 
 LEAST_SHARE: Final = threshold("callwright.agent", "agreement_least_share")
 """The share of a yes below which an answer is a no."""

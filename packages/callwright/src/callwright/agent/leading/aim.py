@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from callwright import prompts
-from callwright.agent.leading.wanted import AskLetter, ask_shares, build_letter_question
+from callwright.agent.leading.wanted import AskLetter
 from callwright.agent.step import Steps
 from callwright.language.questions import asks_only, only_asks_to_be_told
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
-from callwright.prompts.one_letter import render_choices
+from callwright.prompts.one_letter import ask_shares, build_letter_question, render_choices
 
 LEAST_DEED: Final = threshold("callwright.agent", "aim_least_deed")
 """The share of a deed below which questions alone only ask to be told something."""

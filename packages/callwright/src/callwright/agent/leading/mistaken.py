@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from callwright.agent.leading.wanted import AskLetter, ask_shares, build_question, find_wanted
+from callwright.agent.leading.wanted import AskLetter, build_question, find_wanted
 from callwright.agent.step import Steps
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Tool
-from callwright.prompts.one_letter import LETTERS
+from callwright.prompts.one_letter import LETTERS, ask_shares
 
 SURE_SHARE: Final = threshold("callwright.agent", "mistaken_sure_share")
 """The share from which a request asks for another tool than the one that is called."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from callwright.agent.leading.wanted import AskLetter, ask_shares, build_question
+from callwright.agent.leading.wanted import AskLetter, build_question
 from callwright.agent.step import StepContext, Steps
 from callwright.language.tokens import split_tokens
 from callwright.nouns.thresholds import threshold
@@ -30,7 +30,7 @@ from callwright.nouns.types import (
     iter_scalars,
     to_canonical_json,
 )
-from callwright.prompts.one_letter import LETTERS
+from callwright.prompts.one_letter import LETTERS, ask_shares
 from callwright.repair.provenance.conversation_text import ConversationText
 from callwright.repair.provenance.echoes import has_argument
 from callwright.repair.provenance.records import iter_records

@@ -26,7 +26,6 @@ from callwright.agent.step import StepContext, Steps, ask, step_id
 from callwright.agent.strategies.strategy import Stepwise
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot
-from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import (
     Message,
     Reply,
@@ -36,7 +35,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.parsing import parse_calls
-from callwright.prompts.one_letter import MOST_SHOWN
+from callwright.prompts.one_letter import build_letter_question
 
 
 class Guided(Stepwise):
@@ -135,8 +134,7 @@ class _OwnTurn(LedContext):
             begun = self.build_prefix()
             alone = (begun[0], Message("user", NO_CONVERSATION))
             messages = (*(begun if is_told else alone), *option.render_question())
-            request = ChatRequest(messages, "option", max_tokens=1, top_logprobs=MOST_SHOWN)
-            return (yield from ask(request, None))
+            return (yield from ask(build_letter_question(messages, "option"), None))
 
         key = f"{option.tool.name} {option.key} {option.value!r}"
         return (yield from ask_gain(option, ask_letter, self.shares, key))

@@ -20,7 +20,12 @@ from callwright.language.tokens import squash_text
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.types import Reply, Tool
-from callwright.prompts.one_letter import LETTERS, MOST_SHOWN, read_shares, render_tool_choices
+from callwright.prompts.one_letter import (
+    LETTERS,
+    build_letter_question,
+    read_shares,
+    render_tool_choices,
+)
 
 LEAST_SHARE: Final = threshold("callwright.grounding", "deeds_least_share")
 """The share of tools that were not called, from which a sentence tells of what they do."""
@@ -75,7 +80,7 @@ class Deeds:
         """The question of what a statement tells of."""
         choices = render_tool_choices(self.tools, _NONE)
         asked = prompts.render("deed", sentence=statement, choices=choices)
-        return ChatRequest(asked, DEED, max_tokens=1, top_logprobs=MOST_SHOWN)
+        return build_letter_question(asked, DEED)
 
     def read_reply(self, reply: Reply) -> tuple[str, ...]:
         """The tools that did not do what the statement tells of, the likeliest first; () where
