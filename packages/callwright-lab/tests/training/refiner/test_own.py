@@ -153,3 +153,20 @@ def test_an_ended_run_asks_only_what_is_missing(
     found = store.read_samples(tmp_path / "own.jsonl")
     assert len({s.task.id for s in found}) == len(found)
     assert tasks[0].id in {s.task.id for s in found}
+
+
+@pytest.mark.parametrize("is_retryable", [True, False])
+def test_a_dead_endpoint_ends_the_stage_and_leaves_it_unfinished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_retryable: bool
+) -> None:
+    class Dead(Upstream):
+        async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
+            raise ModelError("cannot connect", retryable=is_retryable)
+
+    given = [s for s in samples() if s.task.format == "xlam"]
+    store.write_samples(tmp_path / "data.jsonl", given)
+    monkeypatch.setattr(command, "open_model", lambda _: Dead([s.task for s in given]))
+    asked = ["--preset", "cpu", "--stages", "own", "--own", "9", "--own-model", "any"]
+    with pytest.raises(ModelError, match="cannot connect"):
+        command.main([*asked, "--out", str(tmp_path)])
+    assert not (tmp_path / "own.jsonl").exists()

@@ -61,18 +61,18 @@ async def ask_own_samples(
 
     Where the format is the pipeline's own, the request has the tools, as an agent's has, and calls
     that the server handed over are written as the pipeline shows them to a refiner. Returns how many
-    gave no sample: an empty reply, or an endpoint that is busy. Other errors are raised.
+    gave no sample: an empty reply, or a question that the endpoint refused. Raises ModelError where
+    it answered none.
     """
-    useless = 0
+    useless, failures = 0, list[ModelError]()
 
     async def ask_task(task: Task) -> None:
         nonlocal useless
+        text = ""
         try:
             text = _write_reply(task, await model.complete(_build_request(task, longest)))
         except ModelError as error:
-            if not error.retryable:
-                raise
-            text = ""
+            failures.append(error)
         sample = build_own_sample(task, text, model.name)
         if sample is None:
             useless += 1
@@ -80,6 +80,8 @@ async def ask_own_samples(
             keep(sample)
 
     await run_workers(ask_task, tasks, jobs=jobs)
+    if failures and len(failures) == len(tasks):
+        raise failures[-1]
     return useless
 
 
