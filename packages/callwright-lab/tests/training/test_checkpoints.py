@@ -17,7 +17,7 @@ import torch
 
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright_lab.training import checkpoints
-from callwright_lab.training.checkpoints import find_weights, multiplies_bfloat16, open_model
+from callwright_lab.training.checkpoints import find_weights, open_model, supports_bfloat16
 from tests.training.gguf_case import make_adapter, qwen_model, qwen_tokenizer, write_gguf
 from tests.training.refiner_case import save_tiny_model, tiny_model, tiny_tokenizer
 
@@ -39,16 +39,16 @@ def test_a_gguf_file_is_opened_whole_and_learnable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["amx_bf16", "avx512_bf16", "bf16"])
-def test_a_processor_multiplies_bfloat16_if_it_says_so(
+def test_a_processor_supports_bfloat16_if_it_says_so(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {name: True}, raising=False)
-    assert multiplies_bfloat16()
+    assert supports_bfloat16()
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {name: False})
-    assert not multiplies_bfloat16()
+    assert not supports_bfloat16()
     monkeypatch.delattr(torch.cpu, "get_capabilities")
-    assert not multiplies_bfloat16()
+    assert not supports_bfloat16()
 
 
 def test_an_adapter_is_opened_on_the_base_that_it_names(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_machine_without_instructions_for_bfloat16_computes_in_float32(
     settings = replace(TOY, adapter="lora", bf16=True)
     start = save_tiny_model(tmp_path / "start")
     for has, kind in ((True, torch.bfloat16), (False, torch.float32)):
-        monkeypatch.setattr(checkpoints, "multiplies_bfloat16", lambda has=has: has)
+        monkeypatch.setattr(checkpoints, "supports_bfloat16", lambda has=has: has)
         assert open_learner(start, settings)[0].dtype == kind
         assert open_measured(start, settings).dtype == kind
         assert describe_run(settings, tmp_path, 1, 1e-4)["bf16"] is has

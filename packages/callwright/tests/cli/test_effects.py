@@ -57,7 +57,7 @@ def test_the_draft_has_the_tools_that_declare_nothing(source: Path, tmp_path: Pa
     with choosing(choose) as url:
         done = callwright("tools", "effects", source, "--model", f"{url}#m", "--out", out)
         assert done.returncode == 0, done.stderr
-        assert "2 of 2 tools. Read every line before you use it." in done.stdout
+        assert "2 of 2 tools classified. Review every line before you use it." in done.stdout
         assert tomllib.loads(out.read_text()) == {
             "list_files": "read",
             "remove_file": "destructive",

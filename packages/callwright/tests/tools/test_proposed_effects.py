@@ -25,7 +25,7 @@ from callwright.tools.proposed_effects import (
     render_proposals,
 )
 
-LEANING = {"read": 0.2, "write": 0.6, "destructive": 0.2}
+PRIOR = {"read": 0.2, "write": 0.6, "destructive": 0.2}
 _BEGINNINGS = {"it only": "read", "it creates": "write", "it deletes": "destructive"}
 
 
@@ -48,10 +48,10 @@ class Model:
 
 
 def test_a_kind_counts_by_what_the_name_and_words_of_the_tool_add_to_it() -> None:
-    model = Model({"tool": LEANING, "find": {"read": 0.3, "write": 0.6, "destructive": 0.1}})
-    leaning = asyncio.run(run_dialogue(ask_kinds(), model.complete))
-    assert leaning == pytest.approx(LEANING)
-    found = asyncio.run(run_dialogue(propose_effects(Tool("find"), leaning), model.complete))
+    model = Model({"tool": PRIOR, "find": {"read": 0.3, "write": 0.6, "destructive": 0.1}})
+    prior = asyncio.run(run_dialogue(ask_kinds(), model.complete))
+    assert prior == pytest.approx(PRIOR)
+    found = asyncio.run(run_dialogue(propose_effects(Tool("find"), prior), model.complete))
     assert found.shares == pytest.approx({"read": 0.5, "write": 1 / 3, "destructive": 1 / 6})
     assert found.kind == "read"
     assert len(model.asked) == 4, "in two orders each"
@@ -63,7 +63,7 @@ def test_what_a_model_without_probabilities_is_asked_stays_open() -> None:
         return Reply("A")
 
     assert asyncio.run(run_dialogue(ask_kinds(), complete)) == {}
-    found = asyncio.run(run_dialogue(propose_effects(Tool("find"), LEANING), complete))
+    found = asyncio.run(run_dialogue(propose_effects(Tool("find"), PRIOR), complete))
     assert (found.shares, found.kind) == ({}, "")
     assert asyncio.run(run_dialogue(propose_effects(Tool("find"), {}), complete)).kind == ""
 
@@ -102,7 +102,7 @@ def test_the_file_is_read_as_declared_effects_with_what_is_open_left_out() -> No
         ProposedEffects(Tool("silent"), {}),
     ]
     text = render_proposals(proposals, "a-model")
-    assert text.startswith("# 3 of 5 tools, as a-model holds them. Nobody has checked it.")
+    assert text.startswith("# 3 of 5 tools, classified by a-model. Nobody has reviewed this file.")
     assert text.index('"list"') < text.index('"go"') < text.index('"move"')
     assert '"move" = "write"  # write 80%, read 10%, destructive 10%: Move it.' in text
     assert '# "go" = "write"  # write 50%, read 40%, destructive 10%' in text

@@ -91,7 +91,7 @@ def find_device() -> Any:
     return PartialState().device if torch.cuda.is_available() else torch.device("cpu")
 
 
-def multiplies_bfloat16() -> bool:
+def supports_bfloat16() -> bool:
     """Return True with CUDA, and on a processor that has instructions for bfloat16: others are
     faster in float32.
     """

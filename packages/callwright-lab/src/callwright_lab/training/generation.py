@@ -33,11 +33,11 @@ def seed_draws(text: str) -> None:
 def generate_replies(
     model: Any, tokenizer: Any, chats: Sequence[Chat | ToolChat], longest: int,
     *, size: int = 8, samples: int = 1, temperature: float = 0.0,
-    count: Callable[[int], object] = int,
+    on_batch: Callable[[int], object] = int,
 ) -> list[list[str]]:  # fmt: skip
     """``samples`` replies to every chat of at most ``longest`` tokens, in the order of the chats; at
-    temperature 0 one, the greedy one, of ``size`` chats alike in length at a time. ``count`` is then
-    told after each of these batches how many chats have theirs.
+    temperature 0 one, the greedy one, of ``size`` chats alike in length at a time. ``on_batch``
+    is called after each of these batches with the number of chats that have a reply.
     """
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -64,7 +64,7 @@ def generate_replies(
         replies = out[:, given["input_ids"].size(1) :].tolist()
         for n, row in zip(places, replies, strict=True):
             found[n] = [_decode_until_end(tokenizer, row)]
-        count(start + len(places))
+        on_batch(start + len(places))
     return found
 
 

@@ -62,23 +62,23 @@ _TARGETS: Mapping[Targets, str | list[str]] = {
 _OPTIMISERS = {"adamw-8bit": "adamw_8bit", "paged-adamw-8bit": "paged_adamw_8bit"}
 
 
-def takes_bfloat16(settings: Tuning) -> bool:
+def uses_bfloat16(settings: Tuning) -> bool:
     """Return True if a run computes in bfloat16: with ``bf16``, on a machine that has instructions
     for it. Without them float32 is faster.
     """
-    return settings.bf16 and checkpoints.multiplies_bfloat16()
+    return settings.bf16 and checkpoints.supports_bfloat16()
 
 
 def open_learner(name: str, settings: Tuning) -> tuple[Any, Any]:
     """(model, tokenizer) to be trained by these settings, on the device of this process.
 
-    The base under an adapter is in bfloat16 (:func:`takes_bfloat16`) or in 4 bits; weights that are
+    The base under an adapter is in bfloat16 (:func:`uses_bfloat16`) or in 4 bits; weights that are
     all learned are in float32. What an adapter's folder holds is learned further.
     """
     adapted = settings.adapter != "none"
     return checkpoints.open_model(
         name,
-        bf16=adapted and takes_bfloat16(settings),
+        bf16=adapted and uses_bfloat16(settings),
         four_bits=settings.adapter == "qlora",
         learn=adapted,
     )
@@ -86,7 +86,7 @@ def open_learner(name: str, settings: Tuning) -> tuple[Any, Any]:
 
 def open_measured(name: str, settings: Tuning) -> Any:
     """The model as it is asked: in bfloat16 where a run takes that."""
-    return checkpoints.open_model(name, bf16=takes_bfloat16(settings))[0]
+    return checkpoints.open_model(name, bf16=uses_bfloat16(settings))[0]
 
 
 def open_given(model: Any, settings: Tuning) -> Any:
@@ -160,7 +160,7 @@ def describe_run(
         "max_steps": steps or -1,
         "num_train_epochs": settings.epochs,
         "optim": eight or "adamw_torch",
-        "bf16": settings.bf16 if gpu else takes_bfloat16(settings),
+        "bf16": settings.bf16 if gpu else uses_bfloat16(settings),
         "use_cpu": not cuda,
         _RECOMPUTE: settings.recompute and (gpu or cuda or settings.adapter != "none"),
         "logging_steps": 1,

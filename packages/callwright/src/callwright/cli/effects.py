@@ -43,18 +43,18 @@ def propose(sources: Sequence[str], spec: str, *, every: bool = False, out: Path
     with out.open("x", encoding="utf-8") as file:
         file.write(text)
     said = sum(bool(one.kind) for one in found)
-    print(f"{out}: {said} of {len(found)} tools. Read every line before you use it.")
+    print(f"{out}: {said} of {len(found)} tools classified. Review every line before you use it.")
 
 
 async def _ask(spec: str, tools: Sequence[Tool]) -> tuple[str, list[ProposedEffects]]:
     model = open_model(spec)
     try:
-        leaning = await run_dialogue(ask_kinds(), model.complete)
-        if not leaning:
+        prior = await run_dialogue(ask_kinds(), model.complete)
+        if not prior:
             raise ConfigError(f"{model.name} states no probabilities (top_logprobs)", hint=_HINT)
         found = []
         for number, tool in enumerate(tools, 1):
-            found.append(await run_dialogue(propose_effects(tool, leaning), model.complete))
+            found.append(await run_dialogue(propose_effects(tool, prior), model.complete))
             if sys.stderr.isatty():
                 print(f"\r{number} of {len(tools)} tools", end="", file=sys.stderr, flush=True)
         if sys.stderr.isatty():

@@ -1,10 +1,11 @@
 """Proposes the effects of tools that declare none: a draft that a person reads and corrects.
 
 A model is asked with one letter what a call of a tool does, of every tool by itself and in two
-orders, for a small model prefers a letter. It also leans towards a kind before it has read anything
-of the tool, so each share is divided by that of a tool of which nothing is said (contextual
-calibration: Zhao et al., "Calibrate Before Use", 2021). What it is not sure of stays open. Nothing
-acts on a proposal before a person hands the file back (:mod:`callwright.tools.declared_effects`).
+orders, because a small model prefers a letter. It also prefers a kind before it has read anything of
+the tool. So each share is divided by its prior, the share for a tool without name and description
+(contextual calibration: Zhao et al., "Calibrate Before Use", 2021). Uncertain tools get no proposal.
+Proposals have no effect until a person passes the file to ``--effects``
+(:mod:`callwright.tools.declared_effects`).
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ Shares: TypeAlias = Mapping[str, float]
 """The probability of each kind, together 1; empty where a model states no probabilities."""
 
 SURE_READ: Final = threshold("callwright.tools", "proposed_read_share")
-"""The share from which a tool is proposed as a read: of a write that counts as a read any number is
-sent.
+"""The least share of a read for which ``read`` is proposed. A write that counts as a read is never
+held back.
 """
 SURE_WRITE: Final = threshold("callwright.tools", "proposed_write_share")
-"""The share of the two other kinds together from which the likelier of them is proposed."""
+"""The least share of both other kinds together for which the likelier of them is proposed."""
 _ABOUT, _PARAMETERS = 400, 12  # characters of a description, and names, in a question
 _TOLD = 70  # characters of a description in the file
 _MEANINGS: Mapping[str, str] = {
@@ -41,12 +42,12 @@ _MEANINGS: Mapping[str, str] = {
     "write": "it creates, sends, books, sets or changes something",
     "destructive": "it deletes, cancels or overwrites something that cannot be brought back",
 }
-_NOTHING_SAID = Tool("tool")
+_BLANK = Tool("tool")
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedEffects:
-    """The effects that a model supposes of a tool."""
+    """The shares that a model gives the kinds of effects of a tool."""
 
     tool: Tool
     shares: Shares
@@ -65,20 +66,16 @@ class ProposedEffects:
         return max(("write", "destructive"), key=lambda kind: self.shares[kind])
 
 
-def propose_effects(tool: Tool, leaning: Shares) -> Questions[ProposedEffects]:
-    """Ask of one tool. ``leaning``: what :func:`ask_kinds` found of a tool of which nothing is
-    said.
-    """
-    shares = (yield from ask_kinds(tool)) if leaning else {}
-    raised = {kind: share / leaning[kind] for kind, share in shares.items()}
-    whole = sum(raised.values())
-    return ProposedEffects(tool, {kind: share / whole for kind, share in raised.items()})
+def propose_effects(tool: Tool, prior: Shares) -> Questions[ProposedEffects]:
+    """Classify one tool. ``prior``: the shares of :func:`ask_kinds` without a tool."""
+    shares = (yield from ask_kinds(tool)) if prior else {}
+    calibrated = {kind: share / prior[kind] for kind, share in shares.items()}
+    whole = sum(calibrated.values())
+    return ProposedEffects(tool, {kind: share / whole for kind, share in calibrated.items()})
 
 
-def ask_kinds(tool: Tool = _NOTHING_SAID) -> Questions[Shares]:
-    """Ask of one tool, by default of one of which nothing is said, and take the mean of both orders
-    as it is.
-    """
+def ask_kinds(tool: Tool = _BLANK) -> Questions[Shares]:
+    """Return the mean shares of both orders for a tool, by default for a blank one."""
     kinds = list(_MEANINGS)
     orders, build = (kinds, kinds[::-1]), partial(_build_question, tool)
     return dict(zip(kinds, (yield from ask_shares(kinds, orders, build, _ask)), strict=False))
@@ -102,15 +99,15 @@ def _build_question(tool: Tool, kinds: Sequence[str]) -> ChatRequest:
 
 
 def render_proposals(proposals: Sequence[ProposedEffects], model: str) -> str:
-    """Return the file for ``--effects``, the likeliest reads first. What is open is commented
+    """Return the file for ``--effects``, the likeliest reads first. Uncertain tools are commented
     out.
     """
     proposed = sum(bool(one.kind) for one in proposals)
     lines = [
-        f"# {proposed} of {len(proposals)} tools, as {one_line(model)} holds them. Nobody has checked it.",
-        "# Read every line, correct it, and remove the # where you know. The kinds: read (nothing is",
-        "# different afterwards), write, idempotent (a write that may be made twice), destructive",
-        "# (what it takes away cannot be brought back). Use: callwright proxy --effects FILE",
+        f"# {proposed} of {len(proposals)} tools, classified by {one_line(model)}. Nobody has reviewed this file.",
+        "# Review every line, and remove the # where you know better. Kinds: read (it changes nothing),",
+        "# write, idempotent (a write that may be repeated), destructive (a write that cannot be undone).",
+        "# Use: callwright proxy --effects FILE",
         "",
         *map(_render_line, sorted(proposals, key=_rank)),
     ]

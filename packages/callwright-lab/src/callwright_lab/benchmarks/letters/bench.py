@@ -165,8 +165,8 @@ async def measure(cases: Sequence[Case], model: ChatModel, results: Path) -> Non
     known = {row["case"] for row in read_rows(results)}
     left = [case for case in cases if case.id not in known]
     is_of_tools = any(case.kind == "effect" for case in left)
-    leaning = await run_dialogue(ask_kinds(), model.complete) if is_of_tools else {}
-    measures: dict[str, Measure] = {**_MEASURES, "effect": partial(_measure_effect, leaning)}
+    prior = await run_dialogue(ask_kinds(), model.complete) if is_of_tools else {}
+    measures: dict[str, Measure] = {**_MEASURES, "effect": partial(_measure_effect, prior)}
     for case in left:
         share = await measures.get(case.kind, _measure_request)(case, model)
         if share is None:
@@ -228,8 +228,8 @@ async def _carry_out(steps: Steps[float | None], model: ChatModel) -> float | No
         return share
 
 
-async def _measure_effect(leaning: Shares, case: Case, model: ChatModel) -> float | None:
-    found = await run_dialogue(propose_effects(case.tools[0], leaning), model.complete)
+async def _measure_effect(prior: Shares, case: Case, model: ChatModel) -> float | None:
+    found = await run_dialogue(propose_effects(case.tools[0], prior), model.complete)
     return found.shares.get("read")
 
 

@@ -45,7 +45,7 @@ def build_own_samples(
     chats = [chat for _, chat in asked]
     replies = generate_replies(
         model, tokenizer, chats, settings.longest, size=settings.replies_at_once,
-        count=lambda done: print_progress(f"own: {done} of {len(chats)} replies"),
+        on_batch=lambda done: print_progress(f"own: {done} of {len(chats)} replies"),
     )  # fmt: skip
     made = (
         build_own_sample(task, text, by) for (task, _), (text,) in zip(asked, replies, strict=True)
