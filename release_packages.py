@@ -23,6 +23,7 @@ import tarfile
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent
 PACKAGES = ("callwright", "callwright-lab")
@@ -95,8 +96,11 @@ def run_hatchling(source: Path, target: str, out: Path, epoch: str) -> None:
 
 
 def unpack_tar(content: bytes, folder: Path) -> None:
+    safely: dict[str, Any] = (
+        {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+    )  # not before Python 3.11.4
     with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder, **safely)
 
 
 def compare_folders(found: Path, wanted: Path) -> list[str]:

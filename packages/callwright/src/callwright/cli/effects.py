@@ -56,9 +56,12 @@ async def _ask(spec: str, tools: Sequence[Tool]) -> tuple[str, list[ProposedEffe
         for number, tool in enumerate(tools, 1):
             found.append(await run_dialogue(propose_effects(tool, prior), model.complete))
             if sys.stderr.isatty():
-                print(f"\r{number} of {len(tools)} tools", end="", file=sys.stderr, flush=True)
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
+                print(
+                    f"\r{number} of {len(tools)} tools",
+                    end="\n" if number == len(tools) else "",
+                    file=sys.stderr,
+                    flush=True,
+                )
         return model.name, found
     finally:
         await model.aclose()

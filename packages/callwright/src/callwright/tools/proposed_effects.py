@@ -82,20 +82,21 @@ def ask_kinds(tool: Tool = _BLANK) -> Questions[Shares]:
 
 
 def _ask(request: ChatRequest) -> Questions[Reply]:
-    reply: Reply = yield request
-    return reply
+    return (yield request)
 
 
 def _build_question(tool: Tool, kinds: Sequence[str]) -> ChatRequest:
     about = " ".join(tool.description.split())[:_ABOUT]
-    messages = prompts.render(
+    return build_letter_question(
+        prompts.render(
+            "effects",
+            name=tool.name,
+            about=about or "It has no description.",
+            parameters=", ".join(list(tool.properties)[:_PARAMETERS]) or "none",
+            choices=render_choices([_MEANINGS[kind] for kind in kinds]),
+        ),
         "effects",
-        name=tool.name,
-        about=about or "It has no description.",
-        parameters=", ".join(list(tool.properties)[:_PARAMETERS]) or "none",
-        choices=render_choices([_MEANINGS[kind] for kind in kinds]),
     )
-    return build_letter_question(messages, "effects")
 
 
 def render_proposals(proposals: Sequence[ProposedEffects], model: str) -> str:

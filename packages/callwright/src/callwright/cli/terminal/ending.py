@@ -48,6 +48,7 @@ def report_errors() -> Iterator[None]:
         print("stopped", file=sys.stderr)
         raise SystemExit(130) from None
     except BrokenPipeError:  # the reader of our output has gone
+        _discard_stdout()  # or the interpreter's own flush at the end answers 120
         sys.stderr.close()
         raise SystemExit(0) from None
     except OSError as error:
