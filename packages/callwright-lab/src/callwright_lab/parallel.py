@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from callwright.models.dialogue import Conversed, converse
+from callwright.nouns.closing import Closing
 from callwright.nouns.protocols import ChatModel, ChatRequest
 from callwright.nouns.types import Reply
 
@@ -17,7 +18,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class SharedModel:
+class SharedModel(Closing):
     """A model for callers without an event loop, of which several threads may ask at the same time.
     A context manager: one loop, in a thread of its own, lives as long as the model does.
     """
@@ -27,12 +28,6 @@ class SharedModel:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-
-    def __enter__(self) -> SharedModel:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the model, then its loop."""

@@ -140,6 +140,7 @@ def test_a_long_list_of_what_asserts_nothing_is_cut_and_counted() -> None:
     [
         {"not": {"pattern": POISON}},
         {"not": {"$ref": "#/$defs/p"}, "$defs": {"p": {"pattern": POISON}}},
+        {"not": {"$ref": "#p"}, "$defs": {"p": {"$anchor": "p", "pattern": POISON}}},
         {"oneOf": [{"pattern": POISON}, {"type": "string"}]},
         {"if": {"pattern": POISON}, "then": {"type": "integer"}, "else": {"type": "null"}},
         {"contains": {"pattern": POISON}, "maxContains": 0},

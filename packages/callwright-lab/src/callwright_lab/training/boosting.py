@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from callwright.nouns.errors import MissingExtra
-from callwright.weights.trees import Array, Forest
+from callwright.weights.arrays import Array
+from callwright.weights.trees import Forest
 
 
 class Settings(Protocol):

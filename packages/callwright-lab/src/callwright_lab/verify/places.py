@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from callwright.jsontext.pointer import follow_references, join_pointer
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys
-from callwright.tools.overlay import ALTERNATIVES, join_pointer, resolve_reference
+from callwright.tools.overlay import ALTERNATIVES
 
 _DEPTH = 4  # objects and arrays inside each other
 _MOST = 150  # places of one tool
@@ -74,7 +74,7 @@ def _iter_step_values(values: Sequence[Json], step: str | None) -> Iterator[Json
 def list_places(tool: Tool) -> tuple[Place, ...]:
     """All places of a tool, parameters first; of a deep or large schema the nearest."""
     made = [
-        Place(key, (key,), _resolve_schema(tool, part), key in tool.required)
+        Place(key, (key,), follow_references(part, tool.input_schema), key in tool.required)
         for key, part in tool.properties.items()
     ]
     known = {place.key for place in made}
@@ -98,20 +98,22 @@ def _iter_inner_places(tool: Tool, key: str, steps: Steps, schema: JsonObject) -
         required = required_keys(schema)
         for name, part in properties.items():
             at = f"{key}/{join_pointer(['properties', name])}"
-            yield Place(at, (*steps, name), _resolve_schema(tool, part), name in required)
+            yield Place(
+                at, (*steps, name), follow_references(part, tool.input_schema), name in required
+            )
     if isinstance(schema.get("items"), dict):
-        yield Place(f"{key}/items", (*steps, ITEM), _resolve_schema(tool, schema["items"]), True)
+        yield Place(
+            f"{key}/items",
+            (*steps, ITEM),
+            follow_references(schema["items"], tool.input_schema),
+            True,
+        )
     for word in ALTERNATIVES:
         parts = schema.get(word)
         for number, part in enumerate(parts if isinstance(parts, list) else ()):
             yield from _iter_inner_places(
-                tool, f"{key}/{word}/{number}", steps, _resolve_schema(tool, part)
+                tool, f"{key}/{word}/{number}", steps, follow_references(part, tool.input_schema)
             )
-
-
-def _resolve_schema(tool: Tool, part: Any) -> JsonObject:
-    made = resolve_reference(part, tool.input_schema)
-    return made if isinstance(made, dict) else {}
 
 
 class Flat:

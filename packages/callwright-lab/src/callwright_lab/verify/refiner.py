@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from callwright.jsontext import JsonError, parse_complete
+from callwright.jsontext.pointer import follow_references
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, Tool, to_canonical_json
 from callwright.schema.normalize import closed_object
 from callwright.simulation.simulator import render_documentation
-from callwright.tools.overlay import KEYWORDS, OverlayChange, resolve_reference
+from callwright.tools.overlay import KEYWORDS, OverlayChange
 from callwright_lab import prompts
 from callwright_lab.verify.observed import Seen, collect_accepted_values
 from callwright_lab.verify.places import ITEM, Place, list_places
@@ -165,8 +166,8 @@ def _find_changed_parameter(part: Json, offered: Json, name: str, tool: Tool) ->
     """Return the first parameter that a reply adds to a nested object or removes from it; "" for
     none.
     """
-    part = resolve_reference(part, tool.input_schema)
-    if not isinstance(part, dict) or not isinstance(offered, dict):
+    part = follow_references(part, tool.input_schema)
+    if not isinstance(offered, dict):
         return ""
     if isinstance(offered.get("items"), dict):
         return _find_changed_parameter(part.get("items"), offered["items"], f"{name}[]", tool)

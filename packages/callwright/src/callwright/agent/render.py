@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from callwright.jsontext.pointer import follow_references
 from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.types import Skip, Tool, ToolResult, to_canonical_json
 
@@ -54,7 +55,7 @@ def render_type(schema: Any, root: Any, depth: int = 0) -> str:
     """A JSON Schema as a short type: ``string``, ``"a" | "b"``, ``number[]``, ``{x: number}``."""
     if not isinstance(schema, dict):
         return "any"
-    schema = _resolve_ref(schema, root)
+    schema = follow_references(schema, root)
     if isinstance(schema.get("enum"), list):
         return " | ".join(to_canonical_json(v) for v in schema["enum"][:24])
     if "const" in schema:
@@ -152,22 +153,3 @@ def _render_note(schema: Any, length: int) -> str:
     if "default" in schema and schema["default"] is not None:
         note = f"{note} (default {to_canonical_json(schema['default'])})".strip()
     return note
-
-
-def _resolve_ref(schema: dict[str, Any], root: Any) -> dict[str, Any]:
-    """Follow local references; a schema may refer to itself, so only a few steps."""
-    for _ in range(4):
-        ref = schema.get("$ref")
-        if not isinstance(ref, str) or not ref.startswith("#/"):
-            break
-        found: Any = root
-        for part in ref[2:].split("/"):
-            found = (
-                found.get(part.replace("~1", "/").replace("~0", "~"))
-                if isinstance(found, dict)
-                else None
-            )
-        if not isinstance(found, dict):
-            break
-        schema = found
-    return schema

@@ -13,6 +13,7 @@ from callwright.http import Retry
 from callwright.models import ModelOptions, ModelSpec, open_model
 from callwright.models.dialogue import BlockingModel
 from callwright.models.identity import identify_model
+from callwright.nouns.closing import Closing
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.protocols import ChatModel
 from callwright.nouns.types import Tool
@@ -101,7 +102,7 @@ def find_prompt(name: str) -> Prompt:
     return found
 
 
-class BlockingRefiner:
+class BlockingRefiner(Closing):
     """One question to the model for each reply; a context manager, for one event loop lives as long
     as the model.
 
@@ -112,10 +113,7 @@ class BlockingRefiner:
         self.settings = settings or RefinerSettings()
         self._model = BlockingModel(model)
 
-    def __enter__(self) -> BlockingRefiner:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
+    def close(self) -> None:
         self._model.close()
 
     def refine(

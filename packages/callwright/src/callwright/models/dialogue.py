@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from callwright.nouns.closing import Closing
 from callwright.nouns.protocols import Capabilities, ChatModel, ChatRequest
 from callwright.nouns.types import Reply, Usage
 
@@ -66,7 +67,7 @@ async def converse(model: ChatModel, dialogue: Generator[ChatRequest, Reply, T])
     return Conversed(value, usage, seconds)
 
 
-class BlockingModel:
+class BlockingModel(Closing):
     """A model for callers without an event loop: a loop of its own lives as long as the model. A
     context manager.
     """
@@ -74,12 +75,6 @@ class BlockingModel:
     def __init__(self, model: ChatModel) -> None:
         self.model = model
         self._runner = asyncio.Runner()
-
-    def __enter__(self) -> BlockingModel:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the model, then its loop."""

@@ -16,8 +16,8 @@ import json
 import math
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
+from callwright.jsontext.pointer import resolve_reference
 from callwright.models.patterns import plain_pattern
 from callwright.nouns.types import Json, JsonObject
 
@@ -158,7 +158,7 @@ class _Reduction:
 
     def _reference(self, ref: str, depth: int) -> JsonObject:
         """References stay references, under names of our own, so that recursion is kept."""
-        target = self._target(ref)
+        target = resolve_reference(ref, self.root)
         if target is None:
             return {}
         if ref not in self._names:
@@ -166,21 +166,6 @@ class _Reduction:
             self.defs[name] = {}
             self.defs[name] = self.schema(target, depth)
         return {"$ref": _DEFS + self._names[ref]}
-
-    def _target(self, ref: Json) -> Json:
-        """Return the target of a reference within this document (RFC 6901), or None."""
-        if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
-            return None
-        found = self.root
-        for step in unquote(ref).split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and key.isdecimal() and int(key) < len(found):
-                found = found[int(key)]
-            elif isinstance(found, Mapping) and key in found:
-                found = found[key]
-            else:
-                return None
-        return found
 
     def _merged(self, raw: Mapping[str, Any]) -> JsonObject:
         """``raw`` with ``allOf`` and a ``$ref`` beside other keywords folded in. Earlier statements
@@ -198,7 +183,7 @@ class _Reduction:
             ref = part.get("$ref")
             if isinstance(ref, str) and ref not in seen:
                 seen.add(ref)
-                inner.insert(0, self._target(ref))
+                inner.insert(0, resolve_reference(ref, self.root))
             parts = [*inner, *parts]
             _merge_keywords(merged, {k: v for k, v in part.items() if k not in ("allOf", "$ref")})
         return merged

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, TextIO
 
+from callwright.nouns.closing import Closing
 from callwright.nouns.errors import TraceError
 from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import PLAIN, to_json
@@ -66,7 +66,7 @@ class MemorySink:
         self.events.append(event)
 
 
-class JsonlSink:
+class JsonlSink(Closing):
     """Appends each event to a file as one JSON line, flushed, so that a killed run leaves a
     readable trace. Only its user can read a file that is made here.
     """
@@ -96,17 +96,6 @@ class JsonlSink:
         except OSError as exc:
             said = f"cannot write the trace {self.path}: {exc.strerror}"
             raise TraceError(said, hint="make room, or choose another --trace") from exc
-
-    def __enter__(self) -> JsonlSink:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 @dataclass

@@ -8,23 +8,19 @@ unpickled.
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from callwright.jsontext import parse
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.types import JsonObject
-from callwright.planning.network import Array, Network, Shape
+from callwright.planning.network import Network, Shape
+from callwright.weights.arrays import FORMAT, Array, read_arrays, write_arrays
 
-FORMAT = 1
+_HEAD = ("format", "name", "sha256", "encoder", "shape")
 SCALE = "|scale"  # behind the name of an int8 array: the name of its scales
 
 Precision = Literal["float32", "float16", "int8"]
@@ -58,19 +54,13 @@ def write(
     """Store ``network`` as ``folder/name.npz`` with its card ``folder/name.json``. Same weights,
     same bytes.
     """
-    data = _serialize_npz(_pack_arrays(network.weights, precision))
-    card = Card(
+    card = write_arrays(
+        folder,
         name,
-        hashlib.sha256(data).hexdigest(),
-        network.shape,
-        encoder,
-        {"precision": precision, **about},
+        _pack_arrays(network.weights, precision),
+        {"encoder": encoder, "shape": network.shape.to_dict(), "precision": precision, **about},
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.npz").write_bytes(data)
-    text = json.dumps(card.to_dict(), indent=1, ensure_ascii=False)
-    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-    return card
+    return _read_card(card, folder / f"{name}.json")
 
 
 def read(path: Path) -> tuple[Network, Card]:
@@ -79,38 +69,15 @@ def read(path: Path) -> tuple[Network, Card]:
     Raises WeightsError if a file is missing, cut short, changed since its card was written, or not
     a layer network.
     """
-    card = read_card(path.with_suffix(".json"))
-    try:
-        data = path.read_bytes()
-    except OSError as exc:
-        raise WeightsError(f"the weights {path} cannot be read: {exc.strerror}") from exc
-    if hashlib.sha256(data).hexdigest() != card.sha256:
-        raise WeightsError(
-            f"{path} is not the file its card describes (sha256 differs)",
-            hint="fetch or train both again: the .npz and the .json belong together",
-        )
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            arrays = _unpack_arrays(dict(found))
-    except (ValueError, OSError, zipfile.BadZipFile) as exc:
-        raise WeightsError(f"{path} holds no arrays: {exc}") from exc
-    return Network(card.shape, arrays), card
+    arrays, row = read_arrays(path)
+    card = _read_card(row, path.with_suffix(".json"))
+    return Network(card.shape, _unpack_arrays(arrays)), card
 
 
-def read_card(path: Path) -> Card:
-    """The card at ``path``. Raises WeightsError if it is not there or is none."""
-    try:
-        row = parse(path.read_text(encoding="utf-8"))
-    except OSError as exc:
-        raise WeightsError(f"the card {path} cannot be read: {exc.strerror}") from exc
-    except ValueError as exc:
-        raise WeightsError(f"the card {path} is not JSON: {exc}") from exc
-    if not isinstance(row, dict) or row.get("format") != FORMAT:
-        raise WeightsError(f"{path} is not a card of format {FORMAT}")
-    head = ("format", "name", "sha256", "encoder", "shape")
-    if missing := [key for key in head if key not in row]:
+def _read_card(row: JsonObject, path: Path) -> Card:
+    if missing := [key for key in _HEAD if key not in row]:
         raise WeightsError(f"the card {path} lacks {', '.join(missing)}")
-    about = {key: value for key, value in row.items() if key not in head}
+    about = {key: value for key, value in row.items() if key not in _HEAD}
     return Card(
         str(row["name"]),
         str(row["sha256"]),
@@ -149,15 +116,3 @@ def _unpack_arrays(arrays: Mapping[str, Array]) -> dict[str, Array]:
     return {
         name: found * scales[name] if name in scales else found for name, found in plain.items()
     }
-
-
-def _serialize_npz(arrays: Mapping[str, Any]) -> bytes:
-    """An .npz whose bytes depend on the arrays only: names sorted, no time stamps."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
-        for name in sorted(arrays):
-            part = io.BytesIO()
-            found = np.ascontiguousarray(arrays[name])
-            np.lib.format.write_array(part, found, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
-            file.writestr(zipfile.ZipInfo(f"{name}.npy"), part.getvalue(), zipfile.ZIP_DEFLATED)
-    return out.getvalue()

@@ -58,7 +58,8 @@ def open_ranker(path: Path = SHIPPED) -> Ranker:
     """The ranker at ``path``. Raises WeightsError if it is missing, changed, or made for other
     features.
     """
-    from callwright.weights.trees import Forest, read_arrays
+    from callwright.weights.arrays import read_arrays
+    from callwright.weights.trees import Forest
 
     arrays, card = read_arrays(path)
     if card.get("features") != DIGEST or not knows_vocabulary(card):

@@ -15,10 +15,10 @@ from functools import cached_property
 from itertools import islice
 from threading import Lock
 from typing import Any
-from urllib.parse import unquote
 
 import jsonschema_rs
 
+from callwright.jsontext.pointer import is_pointer, split_reference
 from callwright.nouns.types import Json, Tool, to_canonical_json
 from callwright.schema.cost import Visits, measure_extent, measure_schema
 from callwright.schema.relaxed import relax_schema
@@ -343,17 +343,12 @@ class Node:
 
     def target(self) -> Node | None:
         """Return the target of a local ``$ref``; None for any other reference."""
-        if not isinstance(self.schema, dict) or "$ref" not in self.schema:
-            return None
-        reference = self.schema["$ref"]
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return None
-        if reference not in ("#", "") and not reference.startswith("#/"):
+        reference = self.get("$ref")
+        if not is_pointer(reference):
             return None
         node = self.within.root
         try:
-            for part in reference[1:].split("/")[1:]:
-                key = unquote(part).replace("~1", "/").replace("~0", "~")
+            for key in split_reference(reference):
                 node = node.child(int(key) if isinstance(node.schema, list) else key)
         except (KeyError, IndexError, ValueError, TypeError):
             return None

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
+from callwright.jsontext.pointer import is_pointer, resolve_reference
 from callwright.nouns.types import Json
 
 MAX_NODES = 20_000
@@ -255,18 +255,9 @@ class _Visits:
         return below.get(id(child), 1)
 
     def _resolve(self, reference: str) -> Json:
-        if reference in ("#", ""):
-            return self.root
-        if not reference.startswith("#/"):
-            return self.anchors.get(reference.lstrip("#")) or self.anchors.get(reference)
-        node: Json = self.root
-        for part in reference[2:].split("/"):
-            key = unquote(part).replace("~1", "/").replace("~0", "~")
-            try:
-                node = node[int(key)] if isinstance(node, list) else node[key]
-            except (KeyError, IndexError, ValueError, TypeError):
-                return None
-        return node
+        if is_pointer(reference):
+            return resolve_reference(reference, self.root)
+        return self.anchors.get(reference.lstrip("#")) or self.anchors.get(reference)
 
     def _index(self, root: dict[str, Any]) -> None:
         """Anchors and embedded ids, so that references by name are counted too."""

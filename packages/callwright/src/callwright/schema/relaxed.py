@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
-from urllib.parse import unquote
 
+from callwright.jsontext.pointer import is_pointer, resolve_reference, split_reference
 from callwright.nouns.types import Json
 from callwright.schema.cost import MAX_NODES, MAX_TEXT
 
@@ -253,11 +253,9 @@ class _Relaxing:
                 reference = node.get(keyword)
                 if reference is None:
                     continue
-                if not isinstance(reference, str) or not (
-                    reference == "#" or reference.startswith("#/")
-                ):
+                if not is_pointer(reference):
                     others.append((node, keyword, at))
-                elif not isinstance(_resolve_pointer(root, reference), dict | bool):
+                elif not isinstance(resolve_reference(reference, root), dict | bool):
                     self._unlink(node, keyword, at)
         if others and self._refuses(root):
             for node, keyword, at in others:
@@ -313,7 +311,7 @@ def _find_weakened(root: dict[str, Json], lost: dict[int, set[str]]) -> set[int]
         for _, part in _iter_children(node):
             users.setdefault(id(part), []).append(id(node))
         for reference in filter(None, map(node.get, _REFERENCES)):
-            named = _resolve_pointer(root, reference) if reference[:1] == "#" else None
+            named = resolve_reference(reference, root)
             if isinstance(named, dict):
                 users.setdefault(id(named), []).append(id(node))
             elif lost:
@@ -342,7 +340,7 @@ def _iter_subschemas(root: Json) -> Iterator[tuple[dict[str, Json], Place]]:
         stack += [(part, (*at, *keys)) for keys, part in _iter_children(node)]
         reference = node.get("$ref")
         if isinstance(reference, str) and reference.startswith("#/"):
-            stack.append((_resolve_pointer(root, reference), tuple(_split_pointer(reference))))
+            stack.append((resolve_reference(reference, root), tuple(split_reference(reference))))
 
 
 def _iter_children(node: dict[str, Json]) -> Iterator[tuple[Place, Json]]:
@@ -364,27 +362,10 @@ def _named_places(schema: Json) -> Iterator[Place]:
         if isinstance(value, dict):
             reference = value.get("$ref")
             if isinstance(reference, str) and reference.startswith("#/"):
-                yield tuple(_split_pointer(reference))
+                yield tuple(split_reference(reference))
             stack += value.values() if len(value) < _SCANNED else ()
         elif isinstance(value, list):
             stack += value if len(value) < _SCANNED else ()
-
-
-def _split_pointer(reference: str) -> list[str]:
-    return [
-        unquote(part).replace("~1", "/").replace("~0", "~") for part in reference.split("/")[1:]
-    ]
-
-
-def _resolve_pointer(root: Json, reference: str) -> Json:
-    """Return the value that a JSON pointer in a URI fragment names; None for nothing."""
-    node = root
-    for key in _split_pointer(reference):
-        try:
-            node = node[int(key)] if isinstance(node, list) else node[key]
-        except (KeyError, IndexError, ValueError, TypeError):
-            return None
-    return node
 
 
 def _measure_size(value: Any, parts: int, characters: int) -> tuple[int, int] | None:

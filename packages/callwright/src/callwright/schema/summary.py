@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from callwright.jsontext.pointer import follow_references
 from callwright.nouns.types import Json, JsonObject, Tool, required_keys, to_canonical_json
 
 _MOST_TEXT = 160
@@ -55,14 +56,14 @@ def _references_hold(text: str, hoisted: JsonObject) -> bool:
 
 
 def _list_parameter_lines(schema: Json, depth: int, root: JsonObject) -> list[str]:
-    schema = _follow_reference(schema, root)
+    schema = follow_references(schema, root)
     properties = schema.get("properties")
     if not isinstance(properties, dict) or depth > 3:
         return []
     required = required_keys(schema)
     found: list[str] = []
     for name, part in properties.items():
-        part = _follow_reference(part, root)
+        part = follow_references(part, root)
         needed = "required" if name in required else "optional"
         found.append(
             f"{'  ' * depth}- {name} ({_describe_type(part, root)}, {needed}){_format_description(part)}"
@@ -82,12 +83,12 @@ def _describe_type(part: JsonObject, root: JsonObject) -> str:
     for keyword in ("anyOf", "oneOf"):
         if isinstance(part.get(keyword), list):
             return " or ".join(
-                _describe_type(_follow_reference(p, root), root) for p in part[keyword][:6]
+                _describe_type(follow_references(p, root), root) for p in part[keyword][:6]
             )
     named: Any = part.get("type", "any")
     kind = " or ".join(map(str, named)) if isinstance(named, list) else str(named)
     if kind == "array" and isinstance(part.get("items"), dict):
-        kind = f"array of {_describe_type(_follow_reference(part['items'], root), root)}"
+        kind = f"array of {_describe_type(follow_references(part['items'], root), root)}"
     limits = [
         f"{k} {part[k]}"
         for k in ("format", "pattern", "minimum", "maximum", "maxLength")
@@ -99,23 +100,6 @@ def _describe_type(part: JsonObject, root: JsonObject) -> str:
 def _format_description(part: JsonObject) -> str:
     said = part.get("description")
     return f": {_shorten_text(said)}" if isinstance(said, str) and said.strip() else ""
-
-
-def _follow_reference(part: Json, root: JsonObject) -> JsonObject:
-    """The part itself, or what its local reference names."""
-    for _ in range(8):
-        reference = part.get("$ref") if isinstance(part, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            break
-        node: Json = root
-        for key in reference[2:].split("/"):
-            node = (
-                node.get(key.replace("~1", "/").replace("~0", "~"))
-                if isinstance(node, dict)
-                else None
-            )
-        part = node
-    return part if isinstance(part, dict) else {}
 
 
 def _shorten_text(text: str) -> str:

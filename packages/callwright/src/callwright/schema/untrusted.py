@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import unquote
 
+from callwright.jsontext.pointer import resolve_reference
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject, Tool, to_canonical_json
 
@@ -124,22 +124,8 @@ def _check_reference(target: str, root: JsonObject) -> None:
         raise CatalogError(
             f"its schema refers to {target[:80]!r}, and nothing is fetched for a schema"
         )
-    if not target.startswith("#/"):
-        return
-    node: Any = root
-    for part in target[2:].split("/"):
-        part = unquote(part).replace("~1", "/").replace("~0", "~")
-        node = node.get(part) if isinstance(node, dict) else _get_item(node, part)
-        if node is None:
-            raise CatalogError(f"its schema refers to {target[:80]!r}, which is not there")
-
-
-def _get_item(node: Any, part: str) -> Any:
-    return (
-        node[int(part)]
-        if isinstance(node, list) and part.isdigit() and int(part) < len(node)
-        else None
-    )
+    if target.startswith("#/") and resolve_reference(target, root) is None:
+        raise CatalogError(f"its schema refers to {target[:80]!r}, which is not there")
 
 
 def _is_bounded_pattern(pattern: str, limits: SchemaLimits) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeAlias
 
+from callwright.jsontext.pointer import resolve_reference
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json, to_canonical_json
 from callwright.schema.compiled import Compiled, Node
@@ -283,19 +284,12 @@ def _schema_at(base: Node, path: list[str | int]) -> Any:
         node = start
         try:
             for key in path[:-1]:
-                node = _resolve_local(root, node["$ref"]) if key == "$ref" else node[key]
+                node = resolve_reference(node["$ref"], root) if key == "$ref" else node[key]
         except (KeyError, IndexError, TypeError):
             continue
         if isinstance(node, dict) and (path[-1:] == [] or path[-1] in node):
             return node
     return {}
-
-
-def _resolve_local(schema: Json, reference: str) -> Any:
-    node = schema
-    for part in reference.removeprefix("#").split("/")[1:]:
-        node = node[part.replace("~1", "/").replace("~0", "~")]
-    return node
 
 
 def _get_property(node: Any, key: str) -> Any:

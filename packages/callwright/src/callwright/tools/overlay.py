@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
-from urllib.parse import unquote
 
 from callwright.jsontext import JsonError, parse
+from callwright.jsontext.pointer import follow_references, split_pointer
 from callwright.nouns.errors import ConfigError, build_read_error
 from callwright.nouns.types import Json, JsonObject, Tool, compute_digest, is_number, to_json
 from callwright.tools.declared_effects import KINDS
@@ -31,7 +31,6 @@ Change: TypeAlias = (
 )
 KEYWORDS: tuple[Keyword, ...] = get_args(Keyword)
 ALTERNATIVES = ("anyOf", "oneOf", "allOf")
-_HOPS = 16  # references that lead from one to the next
 
 FORMAT = 1  # of the file
 _MARK = "callwright_overlay"
@@ -234,7 +233,7 @@ def apply_changes(tool: Tool, changes: Iterable[OverlayChange]) -> Tool:
         elif change.key in properties and change.change in KEYWORDS:
             properties[change.key] = set_keyword(properties[change.key], change)
         elif "/" in change.key and change.change in KEYWORDS:
-            first, *steps = _split_pointer(change.key)
+            first, *steps = split_pointer(change.key)
             if first not in properties:
                 raise _build_change_error(change)
             properties[first] = _set_nested_keyword(
@@ -259,40 +258,6 @@ def _build_change_error(change: OverlayChange) -> ConfigError:
     return ConfigError(f"it cannot say {change.change!r} of {at}", hint=_HINT)
 
 
-def join_pointer(steps: Iterable[str]) -> str:
-    """Reference tokens as one text (RFC 6901, section 3), without the first slash."""
-    return "/".join(step.replace("~", "~0").replace("/", "~1") for step in steps)
-
-
-def _split_pointer(key: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in key.split("/")]
-
-
-def resolve_reference(part: Json, root: JsonObject) -> Json:
-    """A schema, or what its ``$ref`` into the same document leads to, with what stands beside the
-    reference; the schema as it is where that leads to nothing.
-    """
-    found = part
-    for _ in range(_HOPS):
-        reference = found.get("$ref") if isinstance(found, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            return found
-        target: Json = root
-        try:
-            for step in (
-                _split_pointer(unquote(reference[1:]).removeprefix("/"))
-                if len(reference) > 1
-                else ()
-            ):
-                target = target[int(step)] if isinstance(target, list) else target[step]
-        except (KeyError, IndexError, ValueError, TypeError):
-            return part
-        if not isinstance(target, dict):
-            return part
-        found = {**target, **{k: v for k, v in found.items() if k != "$ref"}}
-    return part
-
-
 def _set_nested_keyword(
     part: Json, steps: Sequence[str], change: OverlayChange, root: JsonObject
 ) -> Json:
@@ -300,10 +265,10 @@ def _set_nested_keyword(
     not.
     """
     if not steps:
-        return set_keyword(resolve_reference(part, root), change)
+        return set_keyword(follow_references(part, root), change)
     word, *rest = steps
-    schema = resolve_reference(part, root)
-    inner = schema.get(word) if isinstance(schema, dict) else None
+    schema = follow_references(part, root)
+    inner = schema.get(word)
     if word == "items" and isinstance(inner, dict):
         return {**schema, word: _set_nested_keyword(inner, rest, change, root)}
     if word == "properties" and rest and isinstance(inner, dict) and rest[0] in inner:

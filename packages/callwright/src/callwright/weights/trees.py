@@ -7,10 +7,6 @@ deepest leaf is reached.
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from callwright.jsontext import parse
 from callwright.nouns.errors import WeightsError
 from callwright.nouns.types import JsonObject
+from callwright.weights.arrays import Array, read_arrays, write_arrays
 
-Array = np.ndarray[Any, Any]
-
-FORMAT = 1
 _ARRAYS: dict[str, np.dtype[Any]] = {
     "feature": np.dtype(np.int32),  # per node
     "threshold": np.dtype(np.float64),
@@ -122,16 +115,10 @@ def write(
     about: JsonObject,
     beside: Mapping[str, Array] = MappingProxyType({}),
 ) -> JsonObject:
-    """Store ``name.npz`` and its card ``name.json``, whose ``sha256`` pins the arrays. Same trees,
-    same bytes. ``beside`` are other arrays of the same file, under names of their own.
+    """Store a forest (:func:`~callwright.weights.arrays.write_arrays`). ``beside`` are other arrays
+    of the same file, under names of their own.
     """
-    data = _encode_npz({**beside, **forest.arrays()})
-    card = {"format": FORMAT, "name": name, "sha256": hashlib.sha256(data).hexdigest(), **about}
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.npz").write_bytes(data)
-    text = json.dumps(card, indent=1, ensure_ascii=False)
-    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
-    return card
+    return write_arrays(folder, name, {**beside, **forest.arrays()}, about)
 
 
 def read(path: Path) -> tuple[Forest, JsonObject]:
@@ -140,38 +127,3 @@ def read(path: Path) -> tuple[Forest, JsonObject]:
     """
     found, card = read_arrays(path)
     return Forest.from_arrays(found), card
-
-
-def read_arrays(path: Path) -> tuple[Mapping[str, Array], JsonObject]:
-    """As :func:`read`, with all arrays of the file by their names."""
-    try:
-        card = parse(path.with_suffix(".json").read_bytes())
-        data = path.read_bytes()
-    except OSError as exc:
-        raise WeightsError(f"the weights {path} cannot be read: {exc.strerror}") from exc
-    except ValueError as exc:
-        raise WeightsError(f"the card of {path} is not JSON: {exc}") from exc
-    if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise WeightsError(f"the card of {path} is not of format {FORMAT}")
-    if hashlib.sha256(data).hexdigest() != card.get("sha256"):
-        raise WeightsError(
-            f"{path} is not the file its card describes (sha256 differs)",
-            hint="fetch or train both again: the .npz and the .json belong together",
-        )
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as found:
-            return dict(found), card
-    except (ValueError, OSError, zipfile.BadZipFile) as exc:
-        raise WeightsError(f"{path} holds no arrays: {exc}") from exc
-
-
-def _encode_npz(arrays: Mapping[str, Array]) -> bytes:
-    """An .npz whose bytes depend on the arrays only: names sorted, no time stamps."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
-        for name in sorted(arrays):
-            part = io.BytesIO()
-            found = arrays[name]
-            np.lib.format.write_array(part, found, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
-            file.writestr(zipfile.ZipInfo(f"{name}.npy"), part.getvalue(), zipfile.ZIP_DEFLATED)
-    return out.getvalue()

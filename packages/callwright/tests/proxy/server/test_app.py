@@ -26,6 +26,7 @@ from callwright.proxy.session.settings import Settings
 from callwright.repair.by_model.refiner_settings import RefinerSettings
 from callwright.serving.access import Access
 from callwright.testing import ScriptedModel
+from callwright.tools.lists.tools import tools_from_wire
 from tests.proxy.playbook import (
     JSON,
     SSE,
@@ -586,3 +587,28 @@ async def test_settings_of_a_refiner_without_a_model_change_nothing() -> None:
     (found,) = answer.choices[0].message.tool_calls or ()
     assert found.type == "function"
     assert found.function.arguments == '{"city": "Paris"}'
+
+
+@pytest.mark.parametrize("inline_bytes", [1_000_000, 1], ids=["here", "in the worker process"])
+@pytest.mark.parametrize("guard", ["auto", "off"])
+async def test_tools_that_declare_no_effects_are_told_of_once_and_listed(
+    http: HttpClient, inline_bytes: int, guard: Any
+) -> None:
+    """The guard judges declared tools only, and no client of the OpenAI API declares any."""
+    told: list[str] = []
+    settings = Settings(guided="off", guard=guard, budget=Budget(inline_bytes=inline_bytes))
+    read = {"name": "look", "annotations": {"readOnlyHint": True}}
+    tools = [*body(False)["tools"], {"type": "function", "function": read}]
+    async with (
+        upstream(replies(Reply([whole("Hello.")], headers=JSON))) as up,
+        proxy(up.url, settings, observers=Observers(told.append)) as (address, _),
+        asked_of(address) as client,
+    ):
+        for _ in range(2):
+            await client.chat.completions.create(**message(False, tools=tools))
+        page = await http.request("GET", f"{address}/callwright/tools.json")
+    assert isinstance(page, HttpResponse)
+    listed = [tool.name for tool in tools_from_wire(json.loads(page.body))]
+    assert listed == [tool["function"]["name"] for tool in body(False)["tools"]]
+    said = [f"tools that declare no effects: {len(listed)}"] if guard == "auto" else []
+    assert [one.partition(".")[0] for one in told] == said

@@ -29,6 +29,7 @@ SHOWN = [
     ("/callwright", b"r1", "text/html; charset=utf-8"),
     ("/callwright/", b"r1", "text/html; charset=utf-8"),
     ("/callwright/requests.json", b'"id":"r1"', "application/json"),
+    ("/callwright/tools.json", b"[]", "application/json"),
 ]
 PAGE = 100_000
 ROUTES = Routes(read_destinations(["http://h/v1"]))

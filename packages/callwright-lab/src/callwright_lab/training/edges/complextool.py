@@ -27,7 +27,8 @@ from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.planning.meaning import pair_meanings
 from callwright.planning.needed import needed_features
 from callwright.weights import cache_dir
-from callwright.weights.trees import Array, Forest
+from callwright.weights.arrays import Array
+from callwright.weights.trees import Forest
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.sources import load_examples

@@ -41,7 +41,8 @@ from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.weights import cache_dir
-from callwright.weights.trees import Array, Forest, average_forests, write
+from callwright.weights.arrays import Array
+from callwright.weights.trees import Forest, average_forests, write
 from callwright_lab.datasets.examples import (
     Kind,
     PlanExample,

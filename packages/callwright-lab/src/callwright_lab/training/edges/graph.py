@@ -26,7 +26,8 @@ from callwright.planning.edges import EdgeModel, compute_likelihood, open_model
 from callwright.planning.features import pair_features
 from callwright.planning.graph import NEEDED, SHIPPED, choose_tools, link_members
 from callwright.planning.needed import DIGEST, NAMES, needed_features
-from callwright.weights.trees import Array, Forest, write
+from callwright.weights.arrays import Array
+from callwright.weights.trees import Forest, write
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.sources import data_root, list_sources, load_examples

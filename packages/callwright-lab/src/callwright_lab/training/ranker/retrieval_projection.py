@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from callwright.weights.trees import Array
+from callwright.weights.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

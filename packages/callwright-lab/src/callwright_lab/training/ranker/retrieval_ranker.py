@@ -33,7 +33,8 @@ from callwright.retrieval.candidates import DIGEST, NAMES, Candidates, candidate
 from callwright.retrieval.projection import Projection, build_identity
 from callwright.retrieval.ranker import SHIPPED, Ranker, save_ranker
 from callwright.weights import cache_dir
-from callwright.weights.trees import Array, Forest
+from callwright.weights.arrays import Array
+from callwright.weights.trees import Forest
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.metrics import all_at, ndcg_at, recall_at
 from callwright_lab.training.boosting import build_parameters, export_forest, import_lightgbm

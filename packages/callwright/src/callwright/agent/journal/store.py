@@ -25,13 +25,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import apsw
 from filelock import FileLock, Timeout
 
 from callwright.agent.journal.owner import is_running, this_process
+from callwright.nouns.closing import Closing
 from callwright.nouns.errors import JournalError
 from callwright.nouns.installation import render_upgrade_hint
 from callwright.nouns.trace import VERSION, Event
@@ -93,7 +93,7 @@ def find_folder(folder: Path | str | None = None) -> Path:
     return place
 
 
-class Journal:
+class Journal(Closing):
     """The journal of one run, held by this process. A :class:`callwright.nouns.trace.Sink`; made by
     :meth:`create` and :meth:`reopen`. ``life`` counts the processes that carried the run. Raises
     JournalError where it cannot be kept.
@@ -283,17 +283,6 @@ class Journal:
                 database.close()
         if empty and not self._rows:
             self.path.unlink()
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _open(self) -> apsw.Connection:
         if self._database is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
-from types import TracebackType
 
 from callwright.agent.run import Run
 from callwright.agent.run_events import (
@@ -15,28 +14,18 @@ from callwright.agent.run_events import (
     RunFinished,
 )
 from callwright.cli.terminal.live import Live
+from callwright.nouns.closing import Closing
 
 _RESTARTED = "(more was found; the answer again)"
 
 
-class AnswerPrinter:
+class AnswerPrinter(Closing):
     """Prints the answer's text on stdout as it comes. The lines of the run wait meanwhile."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
         self._open = ExitStack()
         self._is_open = False
-
-    def __enter__(self) -> AnswerPrinter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        self._close()
 
     async def show(self, events: AsyncIterator[RunEvent]) -> Run:
         """Print what the events of a run tell of its answer, and return the run."""
@@ -48,7 +37,7 @@ class AnswerPrinter:
             elif isinstance(event, AnswerRestarted):
                 self._print(f"\n\n{_RESTARTED}\n")
             elif isinstance(event, HeldForApproval):
-                self._close()  # the question needs the terminal
+                self.close()  # the question needs the terminal
         raise AssertionError("a run ends with RunFinished")
 
     def _print(self, text: str) -> None:
@@ -57,7 +46,7 @@ class AnswerPrinter:
             self._open.enter_context(self._live.paused())
         print(text, end="", flush=True)
 
-    def _close(self) -> None:
+    def close(self) -> None:
         if self._is_open:
             self._is_open = False
             print(flush=True)

@@ -85,6 +85,10 @@ _REFUSED = {
     408: "the rest of the request did not come",
     413: "the request is longer than this proxy takes (Budget.body_bytes)",
 }
+_UNDECLARED = (
+    "tools that declare no effects: {}. Of these the guard keeps back only repeated calls. To declare"
+    " some: save /callwright/tools.json, callwright tools effects tools.json, proxy --effects"
+)
 _SLOWEST = 10_000  # bytes of a body a second, from which on its time grows with its size
 _TAIL = 4_096  # bytes at the end of an answer in which its token counts stand
 _WATCH_AFTER = 0.1
@@ -108,8 +112,8 @@ class UpstreamFacts:
 @dataclass(frozen=True, slots=True)
 class Observers:
     """Who is told of what happens. ``warn`` is told what a user should know, a sentence each, once:
-    what of the overlay fits no tool of a request. ``log`` is given a line for every request, in the
-    form of ``lines``; it must not wait.
+    what of the overlay fits no tool of a request, and that tools declare no effects. ``log`` is
+    given a line for every request, in the form of ``lines``; it must not wait.
     """
 
     warn: Callable[[str], None] = lambda _: None
@@ -178,7 +182,7 @@ class Proxy:
         self.refiner: ChatModel | None = None
         self.lane = Lane(Setup(self.settings, overlay, facts.local))
         self.clock = clock
-        self.log, self.lines = observers.log, observers.lines
+        self.log, self.lines, self.warn = observers.log, observers.lines, observers.warn
         self._number = 0
         self._run = secrets.token_hex(3)
 
@@ -236,8 +240,13 @@ class Proxy:
         carried; the page shows none, should the upstream echo one.
         """
         match command:
-            case Log(record):
+            case Log(record, undeclared):
                 self.counters.add(record, secrets)
+                if (
+                    self.counters.undeclared.add(undeclared, secrets)
+                    and self.settings.guard != "off"
+                ):
+                    self.warn(_UNDECLARED.format(len(self.counters.undeclared)))
             case Keep() if self.keeper is not None:
                 self.keeper.take(command)
 

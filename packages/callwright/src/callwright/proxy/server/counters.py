@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from callwright.nouns.types import JsonObject
 from callwright.proxy.server.budget import Budget
+from callwright.proxy.server.undeclared_tools import UndeclaredTools
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.record import Record
 
@@ -45,6 +46,7 @@ class Counters:
         self.reported: Counter[str] = Counter()
         self.guard: Counter[str] = Counter()
         self.led: Counter[str] = Counter()
+        self.undeclared = UndeclaredTools(budget.kept_bytes)
         self.questions = 0
         self.active = 0
         self.seconds = 0.0

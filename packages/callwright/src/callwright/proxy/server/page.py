@@ -96,6 +96,7 @@ def _list_facts(counters: Counters) -> list[Fact]:
     finished = sum(counted.values())
     failed = counted["failed"] + counted["gone"]
     held, faults = sum(counters.held.values()), sum(counters.faults.values())
+    tools = html('<a href="/callwright/tools.json">{}</a>', len(counters.undeclared))
     return [
         Fact("requests", str(finished)),
         Fact("under way", str(counters.active)),
@@ -106,6 +107,7 @@ def _list_facts(counters: Counters) -> list[Fact]:
         ),
         Fact("calls", str(sum(counters.calls.values())), note="sent to clients"),
         Fact("kept back", str(held), "skipped" if held else "", "by the guard"),
+        Fact("undeclared tools", tools, note="offered without effects: see docs/proxy.md"),
         Fact("failed", str(failed), "failed" if failed else "", "or left by the client"),
         Fact("faults", str(faults), "failed" if faults else "", "of the proxy itself"),
         Fact("seconds", f"{counters.seconds:.1f}", note="spent on requests that offered tools"),

@@ -85,9 +85,10 @@ class Asked:
 def answer_request(
     asked: Asked, counters: Counters, routes: Routes, most: int, now: float = 0.0
 ) -> Answer:
-    """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML), ``/callwright/upstreams.json`` and
-    ``/callwright/requests.json``, of at most about ``most`` bytes: what follows has a link, in the
-    JSON's case in the header ``link`` (RFC 8288). ``now``: seconds since 1970.
+    """``/``, ``/healthz``, ``/metrics``, ``/callwright`` (HTML), ``/callwright/upstreams.json``,
+    ``/callwright/tools.json`` (those without declared effects) and ``/callwright/requests.json``, of
+    at most about ``most`` bytes: what follows has a link, in the JSON's case in the header ``link``
+    (RFC 8288). ``now``: seconds since 1970.
     """
     path = asked.path.rstrip("/")
     if path == REQUESTS or path == f"{REQUESTS}/requests.json":
@@ -117,6 +118,8 @@ def _answer_simple(asked: Asked, path: str, counters: Counters, routes: Routes) 
             return build_answer(HTML, render_front(asked.host, _list_addresses(routes)).encode())
         case "/callwright/upstreams.json":
             return build_answer(JSON, json_bytes(routes.to_dict()))
+        case "/callwright/tools.json":
+            return build_answer(JSON, counters.undeclared.to_json())
         case "/healthz":
             return build_answer(
                 JSON,

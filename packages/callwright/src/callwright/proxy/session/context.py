@@ -74,6 +74,11 @@ class Toolset:
     silent: set[str] = field(default_factory=set, compare=False)
     _parts: dict[frozenset[str], Toolset] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def undeclared(self) -> tuple[Tool, ...]:
+        """Return the tools of which nobody says what they do."""
+        return tuple(tool for tool in self.tools if not tool.effects.declared)
+
     def select(self, names: frozenset[str]) -> Toolset:
         """Only these of the tools; the same object each time, for what it remembers."""
         if names not in self._parts:

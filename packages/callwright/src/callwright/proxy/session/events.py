@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from callwright.nouns.errors import Failure
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import JsonObject, Reply
+from callwright.nouns.types import JsonObject, Reply, Tool
 from callwright.proxy.session.decision.decision import Repaired
 from callwright.proxy.session.record import Record
 
@@ -151,10 +151,11 @@ class Finish:
 @dataclass(frozen=True, slots=True)
 class Log:
     """Record of the changes to this request, for the page and the counters. Holds no header and no
-    key.
+    key. ``undeclared``: its tools that declare no effects.
     """
 
     record: Record
+    undeclared: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

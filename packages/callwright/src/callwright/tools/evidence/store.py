@@ -15,13 +15,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import apsw
 
 from callwright.jsontext import JsonError, parse
 from callwright.language.credentials import mask_secrets
+from callwright.nouns.closing import Closing
 from callwright.nouns.errors import EvidenceError
 from callwright.nouns.types import Json, JsonObject, compute_digest, to_canonical_json
 from callwright.storage.database import make_private_folder, open_database, state_dir
@@ -70,7 +70,7 @@ class Retention:
     megabytes: float = 64.0
 
 
-class EvidenceStore:
+class EvidenceStore(Closing):
     """Observations of tools, by the tools' digests. Usable from several processes, in each from one
     thread at a time.
 
@@ -163,17 +163,6 @@ class EvidenceStore:
         """Let go of the file. Closing twice does nothing."""
         with self._using("close"):
             self._database.close()
-
-    def __enter__(self) -> EvidenceStore:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _now(self, given: float | None) -> float:
         return self._clock() if given is None else given

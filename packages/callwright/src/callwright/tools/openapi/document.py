@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote
 
+from callwright.jsontext.pointer import split_pointer
 from callwright.nouns.errors import CatalogError, MissingExtra
 from callwright.nouns.types import JsonObject
 from callwright.tools.lists.json_document import (
@@ -97,6 +98,22 @@ class Document:
                     yield method, str(path), whole, whole[method]
 
 
+def iter_objects(root: Any) -> Iterator[JsonObject]:
+    """Every object in a document, once each: YAML's aliases make one object stand in several
+    places.
+    """
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict | list) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, dict):
+            yield node
+        stack += node.values() if isinstance(node, dict) else node
+
+
 FILES_KEY = "x-callwright-files"
 """Where the root of a document holds the files that it refers to."""
 
@@ -107,8 +124,7 @@ def name_reference(reference: str) -> str:
     if inner == reference:
         return reference[:200]
     name, slash, pointer = inner.partition("/")
-    place = unquote(name).replace("~1", "/").replace("~0", "~")
-    return f"{place}#{slash}{pointer}"[:200]
+    return f"{split_pointer(unquote(name))[0]}#{slash}{pointer}"[:200]
 
 
 def _build_resolver(root: JsonObject) -> Any:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from callwright.nouns.errors import CatalogError
+from callwright.nouns.types import JsonObject
 from callwright.tools.openapi.document import (
     FILES_KEY,
     Notation,
     Unusable,
+    iter_objects,
     notation_of,
     read_file,
     value_from_text,
@@ -61,7 +63,7 @@ class Bundle:
         waiting = [(self._place, root)]
         while waiting:
             place, value = waiting.pop()
-            for holder in _iter_references(value):
+            for holder in filter(_has_reference, iter_objects(value)):
                 target = self._target(place, holder["$ref"])
                 if target is None:
                     continue
@@ -147,17 +149,5 @@ def beside_url(url: str, fetch: Callable[[str], Awaitable[tuple[str, Notation]]]
     return Bundle(url, read, lambda place, name: urljoin(place, quote(name, safe=_IN_URLS)))
 
 
-def _iter_references(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object with a ``$ref``, once each: YAML's aliases make one object stand in several
-    places.
-    """
-    seen: set[int] = set()
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict | list) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, dict) and isinstance(node.get("$ref"), str):
-            yield node
-        stack += node.values() if isinstance(node, dict) else node
+def _has_reference(node: JsonObject) -> bool:
+    return isinstance(node.get("$ref"), str)

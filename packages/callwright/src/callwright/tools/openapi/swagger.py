@@ -7,11 +7,11 @@ in Swagger is a parameter. https://swagger.io/specification/v2
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from callwright.nouns.types import JsonObject
-from callwright.tools.openapi.document import METHODS, Document, Unusable, document_of
+from callwright.tools.openapi.document import METHODS, Document, Unusable, document_of, iter_objects
 
 VERSION = "2.0"
 _JSON, _FORM, _MULTIPART = (
@@ -234,19 +234,6 @@ def _list_servers(root: JsonObject, schemes: Any, own: str) -> list[JsonObject]:
 
 def _mark_nullable(root: Any) -> None:
     """Set ``nullable`` where a schema has the extension that stands for it in Swagger."""
-    for node in _iter_objects(root):
+    for node in iter_objects(root):
         if node.get("x-nullable") is True:
             node.setdefault("nullable", True)
-
-
-def _iter_objects(root: Any) -> Iterator[JsonObject]:
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict | list) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, dict):
-            yield node
-        stack += node.values() if isinstance(node, dict) else node

@@ -204,8 +204,9 @@ class Transaction(ClientSide):
 
     def list_log(self) -> list[Command]:
         """Return the record's command where the request was read, or we failed over it."""
-        is_read = self.context is not None or self.form is not None
-        return [Log(self.record)] if is_read or self.record.fault else []
+        if self.context is not None:
+            return [Log(self.record, self.context.toolset.undeclared)]
+        return [Log(self.record)] if self.form is not None or self.record.fault else []
 
     def _list_kept(self) -> list[Command]:
         """The conversation with its answer, where somebody keeps those with a repaired call."""
