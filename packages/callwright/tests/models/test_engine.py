@@ -31,6 +31,13 @@ def test_each_kind_of_question_keeps_a_slot_and_the_one_asked_longest_ago_gives_
     assert SLOTS == 4
 
 
+def test_of_several_questions_at_a_time_each_takes_a_free_slot() -> None:
+    engine = Engine(Path("base.gguf"), 512, 1, at_once=2)
+    engine.adapters = [Path("one.gguf")]
+    assert engine.choose_adapter(engine.adapters[0], "plan") == {"lora": [{"id": 0, "scale": 1.0}]}
+    assert engine.choose_adapter(None, "plan") == {"lora": []}
+
+
 @pytest.mark.model
 async def test_a_file_is_loaded_once_however_many_models_use_it(
     smollm: LocalModel, smollm_path: Path

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -156,6 +158,33 @@ async def test_questions_asked_together_are_answered_one_after_the_other(smollm:
             group.create_task(smollm.complete(ask(f"Say {n}", max_tokens=3))) for n in range(3)
         ]
     assert all(t.result().usage.completion_tokens for t in tasks)
+
+
+async def test_several_questions_are_answered_at_a_time_where_that_is_asked_for(
+    smollm_path: Path, tmp_path: Path
+) -> None:
+    """Each waits with its first piece for that of the others: one after the other, none would end."""
+    path = tmp_path / "own.gguf"  # of its own: a loaded file is shared as it is
+    os.link(smollm_path, path)
+    model, meeting = LocalModel(path, context=512, threads=2, at_once=3), threading.Barrier(3)
+
+    def meet(piece: str) -> bool:
+        if not met.get(threading.get_ident()):
+            met[threading.get_ident()] = meeting.wait(60) >= 0
+        return False
+
+    met: dict[int, bool] = {}
+    questions = [ask(f"Write about the number {n}.", max_tokens=20) for n in range(3)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(model.complete(one, meet)) for one in questions]
+        alone = [await model.complete(one) for one in questions]
+    finally:
+        await model.aclose()
+    assert len(met) == 3
+    for task, other in zip(tasks, alone, strict=True):
+        assert task.result().usage.completion_tokens == 20
+        assert task.result().text[:8] == other.text[:8], "each question has its own reply"
 
 
 async def test_a_conversation_with_tool_results_can_be_continued(smollm: ChatModel) -> None:

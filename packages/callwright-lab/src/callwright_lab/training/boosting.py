@@ -4,7 +4,8 @@ Extra: ``train``.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,28 +14,20 @@ from callwright.weights.arrays import Array
 from callwright.weights.trees import Forest
 
 
-class Settings(Protocol):
+@dataclass(frozen=True, slots=True)
+class Growth:
     """Settings for growing trees: leaves per tree, learning rate, minimum rows per leaf, L2 penalty
-    of leaves, seed.
+    of leaves, seed. Those of a run extend them.
     """
 
-    @property
-    def leaves(self) -> int: ...
-
-    @property
-    def rate(self) -> float: ...
-
-    @property
-    def least(self) -> int: ...
-
-    @property
-    def ridge(self) -> float: ...
-
-    @property
-    def seed(self) -> int: ...
+    leaves: int = 15
+    rate: float = 0.05
+    least: int = 30
+    ridge: float = 5.0
+    seed: int = 1
 
 
-def build_parameters(settings: Settings, **objective: Any) -> dict[str, Any]:
+def build_parameters(settings: Growth, **objective: Any) -> dict[str, Any]:
     """LightGBM's parameters: what all our trees share, and an objective's own, which win. Deterministic; one
     thread.
     """

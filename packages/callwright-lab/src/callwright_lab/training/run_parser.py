@@ -5,9 +5,24 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from random import Random
+from typing import TypeVar
 
-THREADS = {"two-cores": 2}
+from callwright.nouns.errors import MissingExtra
+
+T = TypeVar("T")
+
+_THREADS = {"two-cores": 2}
 """By preset: without both cores it takes more hours than it is said to take. All others: 1."""
+
+
+def use_threads(args: argparse.Namespace, what: str) -> None:
+    """Have torch compute with the threads of these options. Raises MissingExtra, for ``what``."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra(what, "train", "callwright-lab") from None
+    torch.set_num_threads(args.threads or _THREADS.get(args.preset, 1))
 
 
 def build_run_parser(
@@ -57,6 +72,11 @@ def build_run_parser(
         "--dry-run", action="store_true", help="say what the run would be and cost, and do nothing"
     )
     return p
+
+
+def sample_held_out(rows: Sequence[T], count: int) -> Sequence[T]:
+    """``count`` of them (0: all), the same ones every time."""
+    return Random("held out").sample(list(rows), min(count, len(rows))) if count else rows
 
 
 def _add_stages(parser: argparse.ArgumentParser, known: Sequence[str]) -> None:

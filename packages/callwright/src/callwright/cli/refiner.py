@@ -54,9 +54,13 @@ class RefinerSetup:
             self.is_guarded,
         )
 
-    def open_model(self) -> ChatModel:
-        """The model, with room for its longest answer. Raises ConfigError."""
-        return open_model(self.model, context=self._find_context())
+    def open_model(self, at_once: int = 1) -> ChatModel:
+        """The model, with room for its longest answers. Raises ConfigError."""
+        return open_model(self.model, self.build_options(at_once))
+
+    def build_options(self, at_once: int = 1) -> ModelOptions:
+        """The options that :meth:`open_model` opens it with."""
+        return ModelOptions(self._find_context(), at_once=at_once)
 
     def open_served(self) -> ChatModel:
         """The model as a server asks it: once, for a client waits, and with a key of its own. That

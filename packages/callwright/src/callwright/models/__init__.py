@@ -42,7 +42,7 @@ class ModelOptions:
     """Options of a model that is opened here. None: the default of its constructor, which also
     says what each means. ``threads``, ``progress``, ``reuse`` and ``adapter`` are for
     :class:`LocalModel`, ``context`` for both, the others for :class:`OpenAIModel`; an option of the
-    other kind is a TypeError.
+    other kind is a TypeError. ``at_once`` is nothing to an endpoint, which decides that itself.
     """
 
     context: int | None = None
@@ -56,6 +56,7 @@ class ModelOptions:
     progress: Progress | None = None
     reuse: bool | None = None
     adapter: Path | None = None
+    at_once: int | None = None
 
     def to_keywords(self) -> dict[str, Any]:
         """Return the options that are set, as keyword arguments of a constructor."""
@@ -149,7 +150,8 @@ def _open_endpoint(address: str, model: str, key_variable: str, options: ModelOp
 
     variables = [key_variable] if key_variable else ["CALLWRIGHT_API_KEY", "OPENAI_API_KEY"]
     key = next((found for name in variables if (found := os.environ.get(name))), "")
-    return OpenAIModel(address, model, **{"api_key": Secret(key), **options.to_keywords()})
+    given = {"api_key": Secret(key), **replace(options, at_once=None).to_keywords()}
+    return OpenAIModel(address, model, **given)
 
 
 def __getattr__(name: str) -> Any:

@@ -28,21 +28,23 @@ kind of question keeps a slot instead, all in the one context.
 
 
 class Engine:
-    """One loaded model file. Every method blocks; :attr:`worker` is the one thread that may call
-    them.
+    """One loaded model file, which answers ``at_once`` questions at a time. Every method blocks;
+    :attr:`worker` has the threads that may call them.
 
     llama.cpp also serves the OpenAI API on a loopback port: ``address``, guarded by ``key``; over
     it the base answers, without adapters.
     """
 
-    def __init__(self, path: Path, context: int, threads: int) -> None:
+    def __init__(self, path: Path, context: int, threads: int, at_once: int = 1) -> None:
         self.path = path
         self.context = context
         self.threads = threads
         self.key = secrets.token_urlsafe(24)
-        self.worker = ThreadPoolExecutor(1, thread_name_prefix="callwright-model")
+        self.at_once = at_once
+        self.worker = ThreadPoolExecutor(at_once, thread_name_prefix="callwright-model")
         self.users = 0
         self.adapters: list[Path] = []  # in the order in which llama.cpp numbers them
+        self._loading = threading.RLock()
         self._server: Any = None
         self._loaded: tuple[Path, ...] = ()
         self._exposed = self._asked = False
@@ -58,34 +60,37 @@ class Engine:
 
         Raises MissingExtra or ModelError.
         """
-        wanted = tuple(self.adapters)
-        if self._server is not None and wanted == self._loaded:
-            return
-        if self._server is not None and self._exposed:
-            raise ModelError(
-                f"{self.path.name} is served without the adapter {wanted[-1].name}",
-                hint="open the model with its adapter before its address is asked for",
-            )
-        before = self._loaded
-        self.unload()
-        xllamacpp = _import_library()
-        try:
-            self._server = xllamacpp.Server(self._parameters(xllamacpp))
-        except Exception as exc:
-            self.adapters = list(before)  # whoever asks next loads what was loaded
-            raise _build_load_error(self.path, wanted, exc) from exc
-        self._loaded = wanted
+        with self._loading:
+            wanted = tuple(self.adapters)
+            if self._server is not None and wanted == self._loaded:
+                return
+            if self._server is not None and self._exposed:
+                raise ModelError(
+                    f"{self.path.name} is served without the adapter {wanted[-1].name}",
+                    hint="open the model with its adapter before its address is asked for",
+                )
+            before = self._loaded
+            self.unload()
+            xllamacpp = _import_library()
+            try:
+                self._server = xllamacpp.Server(self._parameters(xllamacpp))
+            except Exception as exc:
+                self.adapters = list(before)  # whoever asks next loads what was loaded
+                raise _build_load_error(self.path, wanted, exc) from exc
+            self._loaded = wanted
 
     def _parameters(self, xllamacpp: Any) -> Any:
         made = xllamacpp.CommonParams()
         made.model.path = str(self.path)
-        made.n_ctx = self.context
+        made.n_ctx = self.context * self.at_once
         made.n_predict = MOST_TOKENS
-        made.n_parallel = 1  # one slot: every prompt meets the prefix of the one before
+        made.n_parallel = self.at_once  # with one slot, every prompt meets the prefix before it
         made.cpuparams.n_threads = made.cpuparams_batch.n_threads = self.threads
         made.cache_prompt, made.cache_ram_mib = True, CACHE_MIB
         if self.adapters:
-            made.cache_ram_mib, made.n_parallel, made.kv_unified = 0, SLOTS, True
+            made.cache_ram_mib = 0
+            if self.at_once == 1:
+                made.n_parallel, made.kv_unified = SLOTS, True
             made.lora_adapters = [
                 xllamacpp.CommonAdapterLoraInfo(str(path), 0.0) for path in self.adapters
             ]
@@ -104,18 +109,22 @@ class Engine:
 
     def choose_adapter(self, adapter: Path | None, kind: str) -> JsonObject:
         """Return the fields of a request that is answered by this adapter (None: the base), in the
-        slot that last answered it a question of this ``kind``. Empty where there are no adapters.
+        slot that last answered it a question of this ``kind``; of several questions at a time, each
+        takes a free one. Empty where there are no adapters.
         """
         if not self.adapters:
             return {}
+        numbers = [] if adapter is None else [self.adapters.index(adapter)]
+        chosen = {"lora": [{"id": n, "scale": 1.0} for n in numbers]}
+        if self.at_once > 1:
+            return chosen
         key = (adapter, kind)
         slot = self._slots.pop(key, None)
         if slot is None:
             full = len(self._slots) == SLOTS
             slot = self._slots.popitem(last=False)[1] if full else len(self._slots)
         self._slots[key] = slot
-        numbers = [] if adapter is None else [self.adapters.index(adapter)]
-        return {"id_slot": slot, "lora": [{"id": n, "scale": 1.0} for n in numbers]}
+        return {"id_slot": slot, **chosen}
 
     def complete(self, body: JsonObject) -> JsonObject:
         """One raw completion, whole: a prompt of token ids, as llama.cpp's ``/v1/completions``.
@@ -209,16 +218,18 @@ _loaded: dict[Path, Engine] = {}
 _guard = threading.Lock()
 
 
-def acquire_engine(path: Path, context: int, threads: int, adapter: Path | None = None) -> Engine:
+def acquire_engine(
+    path: Path, context: int, threads: int, adapter: Path | None = None, at_once: int = 1
+) -> Engine:
     """The engine of this file, shared with whoever uses it already; the ``adapter`` joins those it
     has with the next :meth:`Engine.load`. Raises ModelError if that one's context is smaller than
-    asked for: the same file is never loaded twice.
+    asked for: the same file is never loaded twice. ``at_once`` is that of whoever came first.
     """
     key = path.resolve()
     with _guard:
         engine = _loaded.get(key)
         if engine is None:
-            engine = _loaded[key] = Engine(key, context, threads)
+            engine = _loaded[key] = Engine(key, context, threads, at_once)
         elif engine.context < context:
             raise ModelError(
                 f"{path.name} is already loaded with a context of {engine.context} tokens,"

@@ -38,8 +38,9 @@ class LocalModel:
     """A ChatModel on this machine, greedy and repeatable (temperature 0, fixed seed).
 
     ``model`` is a registered name (see ``callwright.weights``) or the path of a GGUF file; it is
-    loaded, and fetched if need be, with the first question or :meth:`load`. One question is
-    answered at a time, others wait in line. A prompt that begins like the one before is computed
+    loaded, and fetched if need be, with the first question or :meth:`load`. ``at_once`` questions
+    are answered at a time, others wait in line; with more than one, each has a ``context`` of its
+    own, and rounding may change a word of a reply. A prompt that begins like the one before is computed
     only from where they part (``usage.cached_tokens``).
 
     ``adapter`` is the path of a GGUF LoRA that was trained on this model. The file is loaded once
@@ -58,13 +59,14 @@ class LocalModel:
         progress: weights.Progress | None = None,
         reuse: bool = True,
         adapter: str | Path | None = None,
+        at_once: int = 1,
     ) -> None:
         self._model = model
         self._adapter = None if adapter is None else Path(adapter).expanduser().resolve()
         self._context = context
         self._threads = threads or default_threads()
         self._progress = progress
-        self._reuse = reuse
+        self._reuse, self._at_once = reuse, at_once
         self._engine: Engine | None = None
         self._loading = threading.Lock()
         self._closed = False
@@ -137,6 +139,7 @@ class LocalModel:
                     self._context,
                     self._threads,
                     self._adapter,
+                    self._at_once,
                 )
                 try:
                     engine.worker.submit(engine.load).result()

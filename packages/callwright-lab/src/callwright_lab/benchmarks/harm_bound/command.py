@@ -165,7 +165,7 @@ def _open_answers(args: argparse.Namespace, settings: RefinerSettings, stack: Ex
     if not args.refiner:
         return MadeAnswers()
     setup = RefinerSetup(args.refiner, settings.prompt, settings.max_tokens)
-    model = stack.enter_context(SharedModel(setup.open_model()))
+    model = stack.enter_context(SharedModel(setup.open_model(args.jobs)))
     kept = args.replies or args.out.with_suffix(".replies.jsonl")
     return AskedAnswers(kept, settings, model, args.jobs)
 

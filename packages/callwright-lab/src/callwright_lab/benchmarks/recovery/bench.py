@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _build_parser().parse_args(arguments)
     try:
         if options.judge:
-            left = asyncio.run(_judge_runs(options, _load_tasks(options)))
+            items = error_items(_load_tasks(options), read_rows(options.out), options.out.parent)
+            left = asyncio.run(judge_items(options, items))
             sys.stderr.write(
                 f"{left} verdicts are missing; the same command goes on\n" if left else ""
             )
@@ -106,11 +107,11 @@ def error_item(key: str, run: Trajectory, at: int, **head: object) -> Item:
     )
 
 
-async def _judge_runs(options: argparse.Namespace, tasks: FaultyTasks) -> int:
+async def judge_items(options: argparse.Namespace, items: Sequence[Item]) -> int:
+    """Have ``--judge`` judge what is missing; returns how many verdicts are missing then."""
     model = open_model(options.judge)
     try:
         judge = await Judge.of(model, options.judge_temperature)
-        items = error_items(tasks, read_rows(options.out), options.out.parent)
         out, seconds = get_judged_path(options.out), options.limit_seconds
         return await judge_missing(
             judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=print_verdict

@@ -24,12 +24,12 @@ from callwright_lab.benchmarks.comparison.report import name_system
 from callwright_lab.benchmarks.comparison.rows import read_rows
 from callwright_lab.benchmarks.comparison.task_sets import hash_text
 from callwright_lab.benchmarks.desk.tasks import load_desk
-from callwright_lab.benchmarks.judge.bench import print_verdict
 from callwright_lab.benchmarks.judge.questions import ask_recovery
-from callwright_lab.benchmarks.judge.rows import Item, Judge, digest_run, judge_missing
+from callwright_lab.benchmarks.judge.rows import Item, digest_run
 from callwright_lab.benchmarks.recovery.bench import (
     add_judge,
     get_judged_path,
+    judge_items,
     render_judged_section,
 )
 from callwright_lab.benchmarks.recovery.build import (
@@ -66,7 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.build:
             return asyncio.run(_build_cases(options))
         if options.judge:
-            left = asyncio.run(_judge_runs(options))
+            rows, folder = read_rows(options.out), options.out.parent
+            left = asyncio.run(
+                judge_items(options, build_case_items(_load_cases(options), rows, folder))
+            )
             sys.stderr.write(
                 f"{left} verdicts are missing; the same command goes on\n" if left else ""
             )
@@ -212,19 +215,6 @@ def _build_item(key: str, case: ErrorCase, trace: Path, entry: Entry, **head: ob
         lambda way: ask_recovery(case.query, case.tools, case.before, case.wrong, after, way),
         head,
     )
-
-
-async def _judge_runs(options: argparse.Namespace) -> int:
-    model = open_model(options.judge)
-    try:
-        judge = await Judge.of(model, options.judge_temperature)
-        items = build_case_items(_load_cases(options), read_rows(options.out), options.out.parent)
-        out, seconds = get_judged_path(options.out), options.limit_seconds
-        return await judge_missing(
-            judge, items, out, runs=options.judge_runs, limit_seconds=seconds, on_row=print_verdict
-        )
-    finally:
-        await model.aclose()
 
 
 def _build_parser() -> argparse.ArgumentParser:

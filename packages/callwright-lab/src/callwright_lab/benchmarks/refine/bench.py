@@ -24,7 +24,7 @@ import orjson
 
 import callwright
 from callwright.cli.refiner import RefinerSetup
-from callwright.models import open_model
+from callwright.models import ModelOptions, open_model
 from callwright.nouns.errors import CallwrightError, ConfigError, ModelError
 from callwright.nouns.types import JsonObject, compute_digest
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS
@@ -44,6 +44,7 @@ from callwright_lab.benchmarks.refine.report import render_report
 from callwright_lab.benchmarks.refine.spoiled import spoil_gold_replies
 from callwright_lab.benchmarks.refine.task import Examination, Found, Recorded, Score, Task
 from callwright_lab.parallel import SharedModel, map_in_order
+from callwright_lab.training.batched import open_measured_model
 
 EXAMINATIONS: Mapping[str, Callable[[], Examination]] = {
     "bfcl": Bfcl,
@@ -309,7 +310,8 @@ def _measure_readers(examinations: Mapping[str, Examination], options: argparse.
     settings = setup.build_settings()
     with ExitStack() as stack:
         if settings is not None:
-            model = stack.enter_context(SharedModel(setup.open_model()))
+            opened = open_measured_model(options.refiner, setup.build_options(options.jobs))
+            model = stack.enter_context(SharedModel(opened))
             readers |= make_model_readers(model, settings)
         made = run_missing(
             pairs, examinations, readers, options.out, on_row=failures, jobs=options.jobs
@@ -336,8 +338,8 @@ def _add_refiner_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refiner",
         default="",
-        help="also ask this model to repair replies (local, URL#MODEL), with the rules and alone;"
-        " another model or setting needs another --out",
+        help="also ask this model to repair replies (local, URL#MODEL, or trained:FOLDER, in memory),"
+        " with the rules and alone; another model or setting needs another --out",
     )
     parser.add_argument(
         "--refiner-prompt", default="paper", help="its prompt: paper or short (%(default)s)"
@@ -368,7 +370,7 @@ def _select_readers(names: Sequence[str]) -> dict[str, Reader]:
 async def _generate_replies(
     examinations: Mapping[str, Examination], options: argparse.Namespace
 ) -> int:
-    model = open_model(options.model)
+    model = open_model(options.model, ModelOptions(at_once=options.jobs))
     try:
         for examination in examinations.values():
             chosen = _select_tasks(

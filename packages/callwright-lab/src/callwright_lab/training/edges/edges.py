@@ -53,6 +53,7 @@ from callwright_lab.datasets.examples import (
 from callwright_lab.datasets.sources import list_sources, load_labelled
 from callwright_lab.datasets.splits import get_fold, iter_folds, leave_one_source_out
 from callwright_lab.training.boosting import (
+    Growth,
     build_parameters,
     export_forest,
     fit_logistic,
@@ -81,17 +82,12 @@ WHAT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Growth):
     """Everything a run depends on besides the data."""
 
     rounds: int = 300
-    leaves: int = 15
-    rate: float = 0.05
-    least: int = 30  # pairs in a leaf
-    ridge: float = 5.0
     distractors: int = 3
     power: float = 0.6  # a source of n pairs weighs n ** power
-    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.sources import data_root, list_sources, load_examples
 from callwright_lab.datasets.splits import FOLDS, get_fold, hash_fold
 from callwright_lab.training.boosting import (
+    Growth,
     build_parameters,
     export_forest,
     fit_logistic,
@@ -57,16 +58,12 @@ MEASURED = ("nestful", "complexfuncbench", "nestools", "seal_tools")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Growth):
     """Everything a run depends on besides the data."""
 
     rounds: int = 200
-    leaves: int = 15
-    rate: float = 0.05
     least: int = 20  # tools in a leaf
-    ridge: float = 5.0
     power: float = 0.5  # a source of n tools weighs n ** power
-    seed: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,12 @@ import argparse
 import asyncio
 import json
 import os
-import random
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from callwright.models import open_model
-from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import to_json as as_json
 from callwright.storage import lines
 from callwright.tools.catalog import open_catalog
@@ -53,7 +52,7 @@ from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import print_progress
 from callwright_lab.training.refiner.curve import curve_svg, curve_table, read_curve
 from callwright_lab.training.release import require_sources
-from callwright_lab.training.run_parser import THREADS, build_run_parser
+from callwright_lab.training.run_parser import build_run_parser, sample_held_out, use_threads
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "sft", "curate", "grpo", "measure")
@@ -148,11 +147,7 @@ def _build_recipe(args: argparse.Namespace) -> Recipe:
 
 
 def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("training the planner", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
+    use_threads(args, "training the planner")
     from callwright_lab.training import checkpoints
     from callwright_lab.training.planner import runs
 
@@ -187,7 +182,7 @@ def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence
     if "grpo" in stages:
         _run_grpo(args, settings, fit["rl"], start)
     if "measure" in stages and is_main_process():
-        held = {"test": _sample_held_out(_require_examples(fit["test"], "test"), args.held)}
+        held = {"test": sample_held_out(_require_examples(fit["test"], "test"), args.held)}
         watched = split_curated(fit["rl"], read_solved(args.out / "curated.jsonl"))[1]
         _measure_models(args, settings, held | ({"watched": watched} if watched else {}), tokenizer)
 
@@ -199,15 +194,6 @@ def _require_examples(examples: Sequence[PlanExample], part: str) -> Sequence[Pl
             hint="raise --context or --longest, or add rows",
         )
     return examples
-
-
-def _sample_held_out(examples: Sequence[PlanExample], count: int) -> Sequence[PlanExample]:
-    """``count`` of them (0: all), the same ones every time."""
-    return (
-        random.Random("held out").sample(list(examples), min(count, len(examples)))
-        if count
-        else examples
-    )
 
 
 def _curate_examples(

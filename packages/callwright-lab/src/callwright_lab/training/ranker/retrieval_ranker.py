@@ -37,7 +37,12 @@ from callwright.weights.arrays import Array
 from callwright.weights.trees import Forest
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.metrics import all_at, ndcg_at, recall_at
-from callwright_lab.training.boosting import build_parameters, export_forest, import_lightgbm
+from callwright_lab.training.boosting import (
+    Growth,
+    build_parameters,
+    export_forest,
+    import_lightgbm,
+)
 from callwright_lab.training.ranker.retrieval_data import (
     SOURCES,
     Query,
@@ -54,16 +59,12 @@ from callwright_lab.training.ranker.retrieval_projection import (
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Growth):
     """Everything a run depends on besides the data."""
 
     rounds: int = 200
-    leaves: int = 15
-    rate: float = 0.05
     least: int = 60  # candidates in a leaf
-    ridge: float = 5.0
     truncation: int = 15  # places that count: pairs below are not compared
-    seed: int = 1
     share: float = 0.25  # of the columns, for each tree
     projection: ProjectionSettings = field(default_factory=ProjectionSettings)
 

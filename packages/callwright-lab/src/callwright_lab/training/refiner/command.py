@@ -31,8 +31,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from callwright.models import open_model
-from callwright.nouns.errors import CallwrightError, ConfigError, MissingExtra
+from callwright.models import ModelOptions, open_model
+from callwright.nouns.errors import CallwrightError, ConfigError
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.training.processes import do_once, is_main_process
@@ -53,7 +53,7 @@ from callwright_lab.training.refiner.settings import PRESETS, Settings
 from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
 from callwright_lab.training.refiner.task import Sample, Task, split_held_out
-from callwright_lab.training.run_parser import THREADS, build_run_parser
+from callwright_lab.training.run_parser import build_run_parser, use_threads
 from callwright_lab.training.tuning_settings import add_options, with_options
 
 STAGES = ("data", "own", "sft", "dapo", "against", "measure")
@@ -202,7 +202,7 @@ def _ask_own(args: argparse.Namespace, settings: Settings) -> None:
     """Write samples of a model's own replies: ``--own`` tasks to learn from, and a fifth as many of
     those to measure on, for each of ``--own-model`` or for the base in memory.
     """
-    _require_torch(args)
+    use_threads(args, "training the refiner")
     from callwright_lab.training import checkpoints, tuning
     from callwright_lab.training.refiner.own import build_own_samples, select_own_tasks
 
@@ -236,7 +236,7 @@ async def _ask_endpoints(
         made.append(sample)
 
     for spec in args.own_model:
-        model = open_model(spec)
+        model = open_model(spec, ModelOptions(at_once=args.jobs))
         known = {sample.task.id for sample in made if sample.by == model.name}
         left = [task for task in tasks if task.id not in known]
         try:
@@ -247,21 +247,13 @@ async def _ask_endpoints(
     return made
 
 
-def _require_torch(args: argparse.Namespace) -> None:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("training the refiner", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
-
-
 # ---------------------------------------------------------------- training
 
 
 def _run_training(
     args: argparse.Namespace, settings: Settings, samples: Sequence[Sample], stages: Sequence[str]
 ) -> None:
-    _require_torch(args)
+    use_threads(args, "training the refiner")
     from callwright_lab.training import checkpoints
     from callwright_lab.training.refiner import runs
 

@@ -25,12 +25,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from callwright.nouns.errors import ConfigError, MissingExtra
+from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import to_json
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.training.processes import do_once, is_main_process
 from callwright_lab.training.progress import print_progress
-from callwright_lab.training.run_parser import THREADS, build_run_parser
+from callwright_lab.training.run_parser import build_run_parser, sample_held_out, use_threads
 from callwright_lab.training.toolmvr import data as toolmvr_data
 from callwright_lab.training.toolmvr.data import Kind, Part, Row
 from callwright_lab.training.toolmvr.settings import GOES_BY, PRESETS, Settings
@@ -87,11 +87,7 @@ def _build_data(args: argparse.Namespace, settings: Settings) -> None:
 
 
 def _run_training(args: argparse.Namespace, settings: Settings, stages: Sequence[str]) -> None:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtra("training Tool-MVR", "train", "callwright-lab") from None
-    torch.set_num_threads(args.threads or THREADS.get(args.preset, 1))
+    use_threads(args, "training Tool-MVR")
     from callwright_lab.training import checkpoints
     from callwright_lab.training.templates import use_training_template
     from callwright_lab.training.toolmvr.mask import tokenize_row
@@ -163,8 +159,8 @@ def _measure_models(
     from callwright_lab.training.toolmvr import scores
     from callwright_lab.training.toolmvr.report import Measured
 
-    verified = _sample_held_out(_require_rows(fit, "V", "test"), args.held)
-    reflected = _sample_held_out(_require_rows(fit, "R", "test"), args.held)
+    verified = sample_held_out(_require_rows(fit, "V", "test"), args.held)
+    reflected = sample_held_out(_require_rows(fit, "R", "test"), args.held)
     places = {"untrained": settings.model}
     names = {"v": "V only", "vr": "V and R"}
     places |= {names[n]: str(args.out / n) for n in names if (args.out / n).is_dir()}
@@ -200,11 +196,6 @@ def _require_rows(rows: Sequence[Row], kind: Kind, part: Part) -> list[Row]:
             hint="raise --context, or add rows: --rows, --tokens",
         )
     return found
-
-
-def _sample_held_out(rows: Sequence[Row], count: int) -> Sequence[Row]:
-    """``count`` of them (0: all), the same ones every time."""
-    return random.Random("held out").sample(list(rows), min(count, len(rows))) if count else rows
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -43,7 +43,7 @@ from callwright.agent.step import (
     ask,
 )
 from callwright.agent.strategies.dag import known_before
-from callwright.agent.strategies.strategy import Stepwise
+from callwright.agent.strategies.strategy import Choosing
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.jsontext import JsonError, parse_lenient
 from callwright.nouns.plan import Plan, Slot, SlotIds, find_references, rename_references
@@ -81,19 +81,13 @@ _Place: TypeAlias = tuple[int, int]  # a reply, and a step in it, both counted f
 _Dispatches: TypeAlias = Generator[Dispatch, Dispatched, None]
 
 
-class Compiler(Stepwise):
+class Compiler(Choosing):
     """Streams the steps of a plan into the executor while the model writes it, and lets it judge
     what came.
     """
 
     name = "compiler"
     freezes: tuple[Level, ...] = ("plan", "arguments")
-
-    def __init__(self, choose_above: int = 12) -> None:
-        """``choose_above``: with more tools than this, the model is asked first which of them are
-        needed.
-        """
-        self._choose_above = choose_above
 
     def steps(self, job: Job) -> Steps[None]:  # type: ignore[override]  # it needs a stream
         job.plan, missing = Plan(), ""

@@ -24,7 +24,7 @@ from callwright.agent.render import render_results, render_signatures
 from callwright.agent.safety.freeze import Level
 from callwright.agent.step import Ran, RunSlots, Steps, converse
 from callwright.agent.strategies.revision import Lost, Revision
-from callwright.agent.strategies.strategy import Stepwise
+from callwright.agent.strategies.strategy import Choosing
 from callwright.agent.strategies.tool_choice import choose_tools
 from callwright.dataflow.prerequisites import add_producers
 from callwright.nouns.errors import ConfigError, PlanError
@@ -47,19 +47,13 @@ _ORDERED = (
 )
 
 
-class DAG(Stepwise):
+class DAG(Choosing):
     """Plans once, runs each step the moment its inputs exist, plans the remainder again where
     something failed.
     """
 
     name = "dag"
     freezes: tuple[Level, ...] = ("plan", "arguments")
-
-    def __init__(self, choose_above: int = 12) -> None:
-        """``choose_above``: with more tools than this, the model is asked first which of them are
-        needed.
-        """
-        self._choose_above = choose_above
 
     def steps(self, job: Job) -> Steps[None]:  # type: ignore[override]  # it needs a stream
         yield from self._plan(job)

@@ -30,3 +30,10 @@ class Stepwise:
 
     async def run(self, job: Job) -> None:
         await perform(self.steps(job), job)
+
+
+class Choosing(Stepwise):
+    """A strategy that asks the model first which tools are needed, of more than ``choose_above``."""
+
+    def __init__(self, choose_above: int = 12) -> None:
+        self._choose_above = choose_above

@@ -1,0 +1,92 @@
+"""A trained model in memory as a chat model: questions that wait are answered together.
+
+Where a processor multiplies matrices in bfloat16, a batch costs little more than one question, and
+reading a prompt a fraction of what llama.cpp needs for it. This is for measuring; what is shipped
+is asked by llama.cpp.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from callwright.models import ModelOptions, open_model
+from callwright.models.chat import messages_out
+from callwright.nouns.errors import ModelError
+from callwright.nouns.protocols import Capabilities, ChatModel, ChatRequest, Watcher
+from callwright.nouns.types import Reply, Usage
+
+_KIND = "trained:"
+_SIZE = 64  # replies that are written at once, to prompts alike in length
+
+
+class BatchedModel:
+    """Greedy replies of what :func:`~callwright_lab.training.checkpoints.open_model` opens, in text.
+    Up to ``at_once`` questions are answered in one go; equal ones once.
+
+    Raises MissingExtra or ConfigError where the model cannot be opened, and ModelError for a
+    question that wants more than text: a schema, tools, likelihoods, draws.
+    """
+
+    def __init__(self, name: str, at_once: int = _SIZE) -> None:
+        from callwright_lab.training import checkpoints
+
+        bf16 = checkpoints.supports_bfloat16()
+        self._model, self._tokenizer = checkpoints.open_model(name, bf16=bf16)
+        self._name, self._at_once = Path(name).name, at_once
+        self._waiting: list[ChatRequest] = []
+        self._replies: dict[ChatRequest, Reply] = {}
+        self._turn = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def capabilities(self) -> Capabilities:
+        return Capabilities()
+
+    async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
+        """The reply, when those of its batch are there. ``watch`` sees it whole."""
+        if request.schema or request.tools or request.logprobs or request.temperature:
+            raise ModelError(f"{self.name} in memory answers in text, greedily, and nothing else")
+        if request not in self._replies:
+            self._waiting.append(request)
+        async with self._turn:  # whoever has it asks for those that wait by then, too
+            while request not in self._replies:
+                some = list(dict.fromkeys([request, *self._waiting]))[: self._at_once]
+                self._waiting = [one for one in self._waiting if one not in some]
+                try:
+                    replies = await asyncio.to_thread(self._answer, some)
+                except Exception as error:
+                    raise ModelError(f"{self.name} cannot be asked: {error}") from error
+                self._replies |= zip(some, replies, strict=True)
+        reply = self._replies[request]
+        if watch is not None:
+            watch(reply.text)
+        return reply
+
+    async def aclose(self) -> None:
+        self._model = None  # its memory may be wanted
+
+    def _answer(self, requests: list[ChatRequest]) -> list[Reply]:
+        from callwright_lab.training.generation import generate_replies, prompt_length
+
+        longest = max(request.max_tokens for request in requests)
+        chats = [messages_out(request.messages) for request in requests]
+        texts = generate_replies(self._model, self._tokenizer, chats, longest, size=_SIZE)
+        found = []
+        for chat, (text,), request in zip(chats, texts, requests, strict=True):
+            written = len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+            is_cut = written >= request.max_tokens
+            usage = Usage(prompt_length(self._tokenizer, chat), written)
+            found.append(Reply(text, usage=usage, finish_reason="length" if is_cut else "stop"))
+        return found
+
+
+def open_measured_model(spec: str, options: ModelOptions) -> ChatModel:
+    """A model from what a user writes, as :func:`callwright.models.open_model` takes it, or
+    ``trained:FOLDER``: one in memory.
+    """
+    if spec.startswith(_KIND):
+        return BatchedModel(spec.removeprefix(_KIND), options.at_once or _SIZE)
+    return open_model(spec, options)
