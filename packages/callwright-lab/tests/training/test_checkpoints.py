@@ -63,6 +63,16 @@ def test_an_adapter_is_opened_on_the_base_that_it_names(tmp_path: Path) -> None:
         assert any(p.requires_grad for p in model.parameters()) is learn
 
 
+def test_the_head_sees_rows_that_lie_together(tmp_path: Path) -> None:
+    """A slice of several prompts' last states cost a copy of the whole head for each."""
+    model, _ = open_model(save_tiny_model(tmp_path))
+    seen: list[bool] = []
+    head = model.get_output_embeddings()
+    head.register_forward_pre_hook(lambda _, given: seen.append(given[0].is_contiguous()))
+    model.generate(torch.tensor([[5, 6, 7], [8, 9, 10]]), max_new_tokens=3, do_sample=False)
+    assert seen == [True] * 3
+
+
 def test_a_gguf_file_is_quantised_to_four_bits_with_an_adapter_beside_it(tmp_path: Path) -> None:
     """transformers refuses to quantise what it reads from a GGUF file."""
     pytest.importorskip("bitsandbytes", reason="extra 'qlora' is not installed")

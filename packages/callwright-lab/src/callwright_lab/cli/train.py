@@ -1,40 +1,34 @@
-"""``callwright train``: each kind of weights has its own script with ``main(arguments)``."""
+"""``callwright train layers``: each kind of layer model has its own command."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from callwright.nouns.errors import ConfigError
 
+_KINDS: Mapping[str, str] = {
+    "edges": "edges.edges",
+    "graph": "edges.graph",
+    "complextool": "edges.complextool",
+    "network": "layers.command",
+}
+_HINT = "edges, graph, network or complextool"
 
-def train_layers(arguments: Sequence[str]) -> int:
+
+def main(arguments: Sequence[str]) -> int:
     """``--model edges`` (default), ``graph``, ``network``; ``complextool`` measures. The rest goes
-    to its script.
+    to its command. Raises ConfigError for another kind.
     """
     rest = list(arguments)
     kind = "edges"
     if "--model" in rest:
         at = rest.index("--model")
         if at + 1 >= len(rest):
-            raise ConfigError("--model needs a value", hint="edges, graph, network or complextool")
+            raise ConfigError("--model needs a value", hint=_HINT)
         kind = rest[at + 1]
         del rest[at : at + 2]
-    if kind == "edges":
-        from callwright_lab.training.edges.edges import main as train_edges
-
-        return train_edges(rest) or 0
-    if kind == "graph":
-        from callwright_lab.training.edges.graph import main as train_graph
-
-        return train_graph(rest) or 0
-    if kind == "complextool":
-        from callwright_lab.training.edges.complextool import main as measure_complextool
-
-        return measure_complextool(rest) or 0
-    if kind == "network":
-        from callwright_lab.training.layers.command import main as train_network
-
-        return train_network(rest) or 0
-    raise ConfigError(
-        f"there is no layer model {kind!r}", hint="edges, graph, network or complextool"
-    )
+    if kind not in _KINDS:
+        raise ConfigError(f"there is no layer model {kind!r}", hint=_HINT)
+    module = import_module(f"callwright_lab.training.{_KINDS[kind]}")
+    return module.main(rest) or 0

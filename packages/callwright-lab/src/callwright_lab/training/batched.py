@@ -17,7 +17,8 @@ from callwright.nouns.protocols import Capabilities, ChatModel, ChatRequest, Wat
 from callwright.nouns.types import Reply, Usage
 
 _KIND = "trained:"
-_SIZE = 64  # replies that are written at once, to prompts alike in length
+_AT_ONCE = 16
+_TOKENS = 12_000  # of the prompts of one batch, padding counted: some 4 GB on a 1.5B model
 
 
 class BatchedModel:
@@ -28,7 +29,7 @@ class BatchedModel:
     question that wants more than text: a schema, tools, likelihoods, draws.
     """
 
-    def __init__(self, name: str, at_once: int = _SIZE) -> None:
+    def __init__(self, name: str, at_once: int = _AT_ONCE) -> None:
         from callwright_lab.training import checkpoints
 
         bf16 = checkpoints.supports_bfloat16()
@@ -69,18 +70,26 @@ class BatchedModel:
         self._model = None  # its memory may be wanted
 
     def _answer(self, requests: list[ChatRequest]) -> list[Reply]:
+        """The replies, in the order of the requests, a batch of prompts alike in length at a time."""
         from callwright_lab.training.generation import generate_replies, prompt_length
 
-        longest = max(request.max_tokens for request in requests)
         chats = [messages_out(request.messages) for request in requests]
-        texts = generate_replies(self._model, self._tokenizer, chats, longest, size=_SIZE)
-        found = []
-        for chat, (text,), request in zip(chats, texts, requests, strict=True):
-            written = len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-            is_cut = written >= request.max_tokens
-            usage = Usage(prompt_length(self._tokenizer, chat), written)
-            found.append(Reply(text, usage=usage, finish_reason="length" if is_cut else "stop"))
-        return found
+        lengths = [prompt_length(self._tokenizer, chat) for chat in chats]
+        left = sorted(range(len(chats)), key=lengths.__getitem__)
+        found: dict[int, Reply] = {}
+        while left:
+            size = max(1, sum(lengths[n] * (at + 1) <= _TOKENS for at, n in enumerate(left)))
+            some, left = left[:size], left[size:]
+            longest = max(requests[n].max_tokens for n in some)
+            texts = generate_replies(
+                self._model, self._tokenizer, [chats[n] for n in some], longest, size=size
+            )
+            for n, (text,) in zip(some, texts, strict=True):
+                written = len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+                ending = "length" if written >= requests[n].max_tokens else "stop"
+                usage = Usage(lengths[n], written)
+                found[n] = Reply(text, usage=usage, finish_reason=ending)
+        return [found[n] for n in range(len(chats))]
 
 
 def open_measured_model(spec: str, options: ModelOptions) -> ChatModel:
@@ -88,5 +97,5 @@ def open_measured_model(spec: str, options: ModelOptions) -> ChatModel:
     ``trained:FOLDER``: one in memory.
     """
     if spec.startswith(_KIND):
-        return BatchedModel(spec.removeprefix(_KIND), options.at_once or _SIZE)
+        return BatchedModel(spec.removeprefix(_KIND), options.at_once or _AT_ONCE)
     return open_model(spec, options)

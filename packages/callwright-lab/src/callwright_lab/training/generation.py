@@ -59,7 +59,8 @@ def generate_replies(
                 max_new_tokens=longest,
                 pad_token_id=tokenizer.pad_token_id,
                 do_sample=False,
-                use_cache=True,
+                cache_implementation="static",  # one that grows leaves memory in pieces
+                disable_compile=True,  # every batch has another length
             )
         replies = out[:, given["input_ids"].size(1) :].tolist()
         for n, row in zip(places, replies, strict=True):

@@ -355,3 +355,56 @@ def test_an_unanswered_question_changes_nothing() -> None:
     with pytest.raises(StopIteration) as done:
         asking.send(UNANSWERED)
     assert done.value.value.calls == (WRONG,)
+
+
+BORN = Tool(
+    "find_birthplace",
+    "",
+    {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    {"type": "object", "properties": {"output_birthplace": {"type": "string"}}},
+    effects=READ,
+)
+CAPITAL = Tool(
+    "find_capital",
+    "",
+    {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]},
+    effects=READ,
+)
+
+
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_a_result_that_the_upstream_names_by_its_output_keeps_that_name(is_guarded: bool) -> None:
+    """A refiner trained on other data writes their labels, which nobody knows who makes the calls."""
+    before = [
+        ToolCall("call_1", "find_birthplace", {"name": "Ann Ek"}),
+        ToolCall("call_2", "find_capital", {"place": "output_birthplace"}),
+    ]
+    answer = (
+        '<nested_function>[{"api_name": "find_birthplace", "parameters": {"name": "Ann Ek"},'
+        ' "responses": ["API_call_0"]}, {"api_name": "find_capital", "parameters": {"place":'
+        ' "API_call_0"}, "responses": ["API_call_1"]}]</nested_function>'
+    )
+    settings = RefinerSettings(is_guarded=is_guarded)
+    asking = ask("", before, [BORN, CAPITAL], "Capital of Ann Ek's country?", settings=settings)
+    found = answered(asking, ScriptedModel([answer]))
+    told = "output_birthplace" if is_guarded else "API_call_0"
+    assert [call.arguments for call in found.calls] == [{"name": "Ann Ek"}, {"place": told}]
+    assert bool(found.edits) is not is_guarded
+
+
+def test_a_reference_that_leads_elsewhere_is_the_models() -> None:
+    other = replace(BORN, name="find_home", output_schema={"properties": {"output_home": {}}})
+    before = [
+        ToolCall("call_1", "find_birthplace", {"name": "Ann Ek"}),
+        ToolCall("call_2", "find_home", {"name": "Ann Ek"}),
+        ToolCall("call_3", "find_capital", {"place": "output_birthplace"}),
+    ]
+    answer = (
+        '<nested_function>[{"api_name": "find_birthplace", "parameters": {"name": "Ann Ek"},'
+        ' "responses": ["API_call_0"]}, {"api_name": "find_home", "parameters": {"name": "Ann Ek"},'
+        ' "responses": ["API_call_1"]}, {"api_name": "find_capital", "parameters": {"place":'
+        ' "API_call_1"}, "responses": ["API_call_2"]}]</nested_function>'
+    )
+    asking = ask("", before, [BORN, other, CAPITAL], "Capital of the country of Ann Ek's home?")
+    found = answered(asking, ScriptedModel([answer]))
+    assert found.calls[2].arguments == {"place": "API_call_1"}
