@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from callwright.nouns.errors import WeightsError
-from callwright.planning.card import Precision, read, round_weights, write
+from callwright.planning.card import Precision, read_network, round_weights, write_network
 from callwright.planning.network import Network, Shape
 
 SHAPE = Shape(
@@ -36,8 +36,10 @@ def network() -> Network:
 def test_weights_come_back_as_they_were_stored(
     tmp_path: Path, network: Network, precision: Precision, error: float
 ) -> None:
-    written = write(tmp_path, "w", network, "minilm-int8", {"data": ["nestools"]}, precision)
-    found, card = read(tmp_path / "w.npz")
+    written = write_network(
+        tmp_path, "w", network, "minilm-int8", {"data": ["nestools"]}, precision
+    )
+    found, card = read_network(tmp_path / "w.npz")
     assert card == written
     assert card.encoder == "minilm-int8"
     assert card.about == {"precision": precision, "data": ["nestools"]}
@@ -48,40 +50,40 @@ def test_weights_come_back_as_they_were_stored(
 
 
 def test_the_same_weights_give_the_same_bytes(tmp_path: Path, network: Network) -> None:
-    write(tmp_path / "a", "w", network, "e", {})
-    write(tmp_path / "b", "w", network, "e", {})
+    write_network(tmp_path / "a", "w", network, "e", {})
+    write_network(tmp_path / "b", "w", network, "e", {})
     assert (tmp_path / "a" / "w.npz").read_bytes() == (tmp_path / "b" / "w.npz").read_bytes()
 
 
 def test_a_changed_or_cut_file_is_refused(tmp_path: Path, network: Network) -> None:
-    write(tmp_path, "w", network, "e", {})
+    write_network(tmp_path, "w", network, "e", {})
     path = tmp_path / "w.npz"
     whole = path.read_bytes()
     for broken in (whole[:-20], whole[:100] + b"\0" + whole[101:], b""):
         path.write_bytes(broken)
         with pytest.raises(WeightsError, match="sha256"):
-            read(path)
+            read_network(path)
 
 
 def test_files_that_are_not_there_are_named(tmp_path: Path, network: Network) -> None:
     with pytest.raises(WeightsError, match=r"w\.json"):
-        read(tmp_path / "w.npz")
-    write(tmp_path, "w", network, "e", {})
+        read_network(tmp_path / "w.npz")
+    write_network(tmp_path, "w", network, "e", {})
     (tmp_path / "w.npz").unlink()
     with pytest.raises(WeightsError, match=r"w\.npz"):
-        read(tmp_path / "w.npz")
+        read_network(tmp_path / "w.npz")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 1, "name": "w"}'])
 def test_a_card_that_is_none_is_refused(tmp_path: Path, network: Network, text: str) -> None:
-    write(tmp_path, "w", network, "e", {})
+    write_network(tmp_path, "w", network, "e", {})
     (tmp_path / "w.json").write_text(text)
     with pytest.raises(WeightsError, match=r"w\.json"):
-        read(tmp_path / "w.npz")
+        read_network(tmp_path / "w.npz")
 
 
 def test_nothing_is_unpickled(tmp_path: Path, network: Network) -> None:
-    card = write(tmp_path, "w", network, "e", {}).to_dict()
+    card = write_network(tmp_path, "w", network, "e", {}).to_dict()
     path = tmp_path / "w.npz"
     np.savez(path, **{"rank.bias": np.array([object()])}, allow_pickle=True)
     import hashlib
@@ -89,4 +91,4 @@ def test_nothing_is_unpickled(tmp_path: Path, network: Network) -> None:
     card["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     (tmp_path / "w.json").write_text(json.dumps(card))
     with pytest.raises(WeightsError, match="holds no arrays"):
-        read(path)
+        read_network(path)

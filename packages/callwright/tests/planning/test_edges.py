@@ -35,7 +35,7 @@ from callwright.planning.edges import (
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
-from callwright.weights.trees import Forest, read, write
+from callwright.weights.trees import Forest, read_forest, write_forest
 from tests.planning.processor import quickest
 
 Matrix = np.ndarray[Any, Any]
@@ -279,7 +279,7 @@ def test_weights_for_other_features_are_refused(tmp_path: Path) -> None:
     leaf = Forest.from_arrays(
         {"feature": [0], "threshold": [0.0], "left": [0], "right": [0], "value": [0.0], "root": [0]}  # type: ignore[dict-item]
     )
-    write(
+    write_forest(
         tmp_path,
         "old",
         leaf,
@@ -312,7 +312,7 @@ def with_vectors(folder: Path, encoder: str = "flat") -> Path:
         }
     )
     card = {"features": DIGEST, "calibration": {"slope": 1.0, "offset": 0.0}}
-    write(folder, "mine", forest, card | {"encoder": encoder, "meanings": MEANT})
+    write_forest(folder, "mine", forest, card | {"encoder": encoder, "meanings": MEANT})
     return folder / "mine.npz"
 
 
@@ -353,7 +353,7 @@ def test_a_model_for_other_vectors_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [SHIPPED, WITH_ENCODER], ids=lambda p: p.stem)
 def test_the_shipped_card_says_where_the_weights_come_from(path: Path) -> None:
-    card = read(path)[1]
+    card = read_forest(path)[1]
     assert card["features"] == DIGEST
     assert card.get("meanings", MEANT) == MEANT
     assert card.get("encoder") == (None if path == SHIPPED else "minilm-int8")

@@ -16,7 +16,7 @@ from callwright.planning.arrows import is_connected
 from callwright.planning.edges import shipped_model
 from callwright.planning.graph import SHIPPED, GraphPlanner, choose_tools, link_members, open_graph
 from callwright.planning.needed import DIGEST
-from callwright.weights.trees import read, write
+from callwright.weights.trees import read_forest, write_forest
 from tests.planning.processor import quickest
 from tests.planning.tool_case import tool
 
@@ -120,14 +120,14 @@ def test_weights_that_learned_from_another_edge_model_are_refused() -> None:
 
 
 def test_weights_for_other_features_are_refused(tmp_path: Path) -> None:
-    forest, card = read(SHIPPED)
-    write(tmp_path, "old", forest, {**card, "features": "of last year"})
+    forest, card = read_forest(SHIPPED)
+    write_forest(tmp_path, "old", forest, {**card, "features": "of last year"})
     with pytest.raises(WeightsError, match="other features"):
         open_graph(tmp_path / "old.npz")
 
 
 def test_the_shipped_card_says_where_the_weights_come_from() -> None:
-    card = read(SHIPPED)[1]
+    card = read_forest(SHIPPED)[1]
     assert card["features"] == DIGEST
     assert card["private"] is False
     assert {"data", "command", "scores", "sha256", "settings"} <= set(card)

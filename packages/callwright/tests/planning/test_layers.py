@@ -14,7 +14,7 @@ from callwright import weights
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError, MissingExtra, PlanError, WeightsError
 from callwright.nouns.types import Tool
-from callwright.planning.card import write
+from callwright.planning.card import write_network
 from callwright.planning.features import DIGEST, NAMES
 from callwright.planning.layers import SHIPPED, LayerPredictor, layer_features
 from callwright.planning.network import Network, Shape
@@ -49,7 +49,7 @@ def stored(
     if bias is not None:
         arrays["rank.weight"] *= 0
         arrays["rank.bias"] = np.full(2, bias)
-    write(folder, "w", Network(shape, arrays), "hash", about or {})
+    write_network(folder, "w", Network(shape, arrays), "hash", about or {})
     return folder / "w.npz"
 
 

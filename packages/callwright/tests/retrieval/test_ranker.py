@@ -15,7 +15,7 @@ from callwright.retrieval.candidates import DIGEST, NAMES
 from callwright.retrieval.index import ToolIndex
 from callwright.retrieval.projection import Projection
 from callwright.retrieval.ranker import Ranker, open_ranker, save_ranker, shipped_ranker
-from callwright.weights.trees import Forest, write
+from callwright.weights.trees import Forest, write_forest
 from tests.retrieval.conftest import WordEncoder, tool
 
 
@@ -70,10 +70,10 @@ def test_what_is_shipped_says_what_it_learned_from() -> None:
 
 
 def test_trees_for_other_features_are_refused(tmp_path: Path) -> None:
-    write(tmp_path, "ranker", by("mean").forest, {"features": "another"})
+    write_forest(tmp_path, "ranker", by("mean").forest, {"features": "another"})
     with pytest.raises(WeightsError, match="other features"):
         open_ranker(tmp_path / "ranker.npz")
-    write(tmp_path, "ranker", by("mean").forest, {"features": DIGEST})
+    write_forest(tmp_path, "ranker", by("mean").forest, {"features": DIGEST})
     assert open_ranker(tmp_path / "ranker.npz").card["features"] == DIGEST
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from callwright.nouns.errors import WeightsError
-from callwright.weights.trees import Forest, average_forests, read, write
+from callwright.weights.trees import Forest, average_forests, read_forest, write_forest
 
 
 def stump() -> Forest:
@@ -49,34 +49,34 @@ def test_no_rows_give_no_sums() -> None:
 
 
 def test_what_is_written_is_read_back_and_pinned_by_its_card(tmp_path: Path) -> None:
-    card = write(tmp_path, "stump", stump(), {"features": "abc"})
-    forest, found = read(tmp_path / "stump.npz")
+    card = write_forest(tmp_path, "stump", stump(), {"features": "abc"})
+    forest, found = read_forest(tmp_path / "stump.npz")
     assert found == card
     assert found["features"] == "abc"
     assert forest(np.array([[0, 1.0]])).tolist() == [2.0]
 
 
 def test_the_same_trees_give_the_same_bytes(tmp_path: Path) -> None:
-    first = write(tmp_path / "a", "stump", stump(), {})
-    second = write(tmp_path / "b", "stump", stump(), {})
+    first = write_forest(tmp_path / "a", "stump", stump(), {})
+    second = write_forest(tmp_path / "b", "stump", stump(), {})
     assert first["sha256"] == second["sha256"]
 
 
 def test_a_changed_file_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, "stump", stump(), {})
+    write_forest(tmp_path, "stump", stump(), {})
     path = tmp_path / "stump.npz"
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(WeightsError, match="not the file its card describes"):
-        read(path)
+        read_forest(path)
 
 
 def test_missing_files_and_foreign_cards_are_refused(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="cannot be read"):
-        read(tmp_path / "none.npz")
-    write(tmp_path, "stump", stump(), {})
+        read_forest(tmp_path / "none.npz")
+    write_forest(tmp_path, "stump", stump(), {})
     (tmp_path / "stump.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(WeightsError, match="not of format"):
-        read(tmp_path / "stump.npz")
+        read_forest(tmp_path / "stump.npz")
 
 
 def test_trees_that_point_nowhere_or_in_circles_are_refused() -> None:

@@ -174,7 +174,7 @@ _MEASURED: Mapping[str, tuple[str, str]] = {
 
 def _add_command(app: typer.Typer, name: str, module: str, about: str) -> None:
     @app.command(name, help=about, context_settings=_PASS)
-    def run(context: typer.Context) -> None:
+    def run_command(context: typer.Context) -> None:
         raise typer.Exit(import_module(f"callwright_lab.{module}").main(context.args))
 
 

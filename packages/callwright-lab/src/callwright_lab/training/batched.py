@@ -57,7 +57,7 @@ class BatchedModel:
                 some = list(dict.fromkeys([request, *self._waiting]))[: self._at_once]
                 self._waiting = [one for one in self._waiting if one not in some]
                 try:
-                    replies = await asyncio.to_thread(self._answer, some)
+                    replies = await asyncio.to_thread(self._answer_batches, some)
                 except Exception as error:
                     raise ModelError(f"{self.name} cannot be asked: {error}") from error
                 self._replies |= zip(some, replies, strict=True)
@@ -69,7 +69,7 @@ class BatchedModel:
     async def aclose(self) -> None:
         self._model = None  # its memory may be wanted
 
-    def _answer(self, requests: list[ChatRequest]) -> list[Reply]:
+    def _answer_batches(self, requests: list[ChatRequest]) -> list[Reply]:
         """The replies, in the order of the requests, a batch of prompts alike in length at a time."""
         from callwright_lab.training.generation import generate_replies, prompt_length
 

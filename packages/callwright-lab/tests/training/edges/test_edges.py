@@ -17,7 +17,7 @@ from callwright.nouns.types import Tool
 from callwright.planning.edges import SHIPPED, EdgePlanner, open_model
 from callwright.planning.features import NAMES
 from callwright.planning.meaning import NAMES as MEANINGS
-from callwright.weights.trees import read, write
+from callwright.weights.trees import read_forest, write_forest
 from callwright_lab.datasets.examples import (
     PlanExample,
     add_distractors,
@@ -312,7 +312,7 @@ def test_the_command_writes_weights_that_plan_and_a_card_that_tells(
     )
     again = tmp_path / "again"
     edges.main([*arguments[:-1], str(again)])
-    assert read(again / "edges.npz")[1]["sha256"] == model.card["sha256"]
+    assert read_forest(again / "edges.npz")[1]["sha256"] == model.card["sha256"]
     plan = EdgePlanner(model).plan(EXAMPLES[1].query, EXAMPLES[1].tools)
     assert [[s.tool for s in layer] for layer in plan.layers] == [["find_order"], ["rate_order"]]
 
@@ -362,7 +362,7 @@ def test_a_model_trained_with_an_encoder_plans_with_it(tmp_path: Path) -> None:
     write_nestools(tmp_path / "data")
     model, about = edges.train_model(["nestools"], SMALL, tmp_path / "data", encoder=Letters())
     assert about["encoder"] == "letters"
-    write(tmp_path, "mine", model.forest, about)
+    write_forest(tmp_path, "mine", model.forest, about)
     again = open_model(tmp_path / "mine.npz", Letters())
     found = [m.probabilities(EXAMPLES[1].query, EXAMPLES[1].tools) for m in (model, again)]
     assert (found[0] == found[1]).all()

@@ -43,7 +43,7 @@ class Card:
         return head | {"shape": self.shape.to_dict()} | self.about
 
 
-def write(
+def write_network(
     folder: Path,
     name: str,
     network: Network,
@@ -63,7 +63,7 @@ def write(
     return _read_card(card, folder / f"{name}.json")
 
 
-def read(path: Path) -> tuple[Network, Card]:
+def read_network(path: Path) -> tuple[Network, Card]:
     """The network stored at ``path`` (the ``.npz``, its card beside it).
 
     Raises WeightsError if a file is missing, cut short, changed since its card was written, or not

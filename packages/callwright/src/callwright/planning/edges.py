@@ -31,7 +31,7 @@ from callwright.planning.meaning import pair_meanings
 from callwright.planning.planner import require_distinct
 from callwright.planning.query import QueryView
 from callwright.planning.witness import UNWITNESSED, find_unwitnessed
-from callwright.weights.trees import Forest, read
+from callwright.weights.trees import Forest, read_forest
 
 Array = np.ndarray[Any, Any]
 
@@ -113,7 +113,7 @@ def open_model(path: Path = SHIPPED, encoder: Encoder | None = None) -> EdgeMode
 
     ``encoder`` must be the one it was trained with, or None if that was without; else ConfigError.
     """
-    forest, card = read(path)
+    forest, card = read_forest(path)
     _require_encoder(path, card, encoder)
     same = card.get("features") == DIGEST and knows_vocabulary(card)
     if not same or (encoder is not None and card.get("meanings") != MEANINGS):

@@ -33,7 +33,7 @@ from callwright.planning.edges import (
 from callwright.planning.features import pair_features
 from callwright.planning.needed import DIGEST, needed_features
 from callwright.planning.planner import require_distinct
-from callwright.weights.trees import Forest, read
+from callwright.weights.trees import Forest, read_forest
 
 Array = np.ndarray[Any, Any]
 
@@ -152,7 +152,7 @@ def open_graph(path: Path = SHIPPED, edges: EdgeModel | None = None) -> GraphMod
     WeightsError if they are missing or changed, or were made for other features or another edge
     model.
     """
-    forest, card = read(path)
+    forest, card = read_forest(path)
     model = edges or shipped_model()
     same = card.get("features") == DIGEST and knows_vocabulary(card)
     if not same or card.get("edges") != model.card.get("sha256"):

@@ -20,7 +20,7 @@ from callwright.nouns.errors import ConfigError
 from callwright.nouns.plan import Plan
 from callwright.nouns.protocols import Encoder
 from callwright.nouns.types import Tool
-from callwright.planning.card import Card, read
+from callwright.planning.card import Card, read_network
 from callwright.planning.edges import shipped_model
 from callwright.planning.features import DIGEST, NAMES, pair_features
 from callwright.planning.layers_to_edges import find_flows, layers_to_edges
@@ -62,7 +62,7 @@ class LayerPredictor:
     name = "layers"
 
     def __init__(self, encoder: Encoder | None = None, weights: Path = SHIPPED) -> None:
-        self._network, self.card = read(weights)
+        self._network, self.card = read_network(weights)
         _require_features(self._network, self.card)
         self._encoder = encoder
         if encoder is not None:

@@ -74,10 +74,10 @@ def save_ranker(folder: Path, ranker: Ranker) -> JsonObject:
     """Store a ranker as ``ranker.npz`` and its card beside it; returns the card as it was written."""
     import numpy as np
 
-    from callwright.weights.trees import write
+    from callwright.weights.trees import write_forest
 
     beside = {_PROJECTION: ranker.projection.matrix.astype(np.float16)}
-    return write(folder, SHIPPED.stem, ranker.forest, ranker.card, beside)
+    return write_forest(folder, SHIPPED.stem, ranker.forest, ranker.card, beside)
 
 
 def _read_projection(arrays: Mapping[str, Array], card: JsonObject) -> Projection:

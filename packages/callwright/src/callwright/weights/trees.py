@@ -108,7 +108,7 @@ def _measure_depth(arrays: Mapping[str, Array]) -> int:
     raise WeightsError("the trees have a loop")
 
 
-def write(
+def write_forest(
     folder: Path,
     name: str,
     forest: Forest,
@@ -121,7 +121,7 @@ def write(
     return write_arrays(folder, name, {**beside, **forest.arrays()}, about)
 
 
-def read(path: Path) -> tuple[Forest, JsonObject]:
+def read_forest(path: Path) -> tuple[Forest, JsonObject]:
     """The forest at ``path`` (the ``.npz``) and its card. Raises WeightsError if either is missing
     or changed.
     """

@@ -42,7 +42,7 @@ from callwright.planning.meaning import DIGEST as MEANT
 from callwright.planning.meaning import NAMES as MEANINGS
 from callwright.weights import cache_dir
 from callwright.weights.arrays import Array
-from callwright.weights.trees import Forest, average_forests, write
+from callwright.weights.trees import Forest, average_forests, write_forest
 from callwright_lab.datasets.examples import (
     Kind,
     PlanExample,
@@ -515,7 +515,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
     model, about = train_model(names, settings, args.data, args.labels, encoder)
     about = {**about, "command": render_command("edges", given), "private": kept}
-    card = write(args.out, args.name or shipped.stem, model.forest, about)
+    card = write_forest(args.out, args.name or shipped.stem, model.forest, about)
     for title, scores in about["scores"].items():
         rows = {
             name: Scores(**{**row, "examples": int(row["examples"])})

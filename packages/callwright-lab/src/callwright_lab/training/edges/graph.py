@@ -27,7 +27,7 @@ from callwright.planning.features import pair_features
 from callwright.planning.graph import NEEDED, SHIPPED, choose_tools, link_members
 from callwright.planning.needed import DIGEST, NAMES, needed_features
 from callwright.weights.arrays import Array
-from callwright.weights.trees import Forest, write
+from callwright.weights.trees import Forest, write_forest
 from callwright_lab import metrics
 from callwright_lab.datasets.examples import PlanExample
 from callwright_lab.datasets.sources import data_root, list_sources, load_examples
@@ -316,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     require_place(args.out, args.name, SHIPPED, private=args.private)
     settings = replace(Settings(), rounds=args.rounds, seed=args.seed)
     forest, _, about = train_model(names, settings, args.data)
-    card = write(
+    card = write_forest(
         args.out,
         args.name,
         forest,

@@ -17,7 +17,7 @@ from callwright.language.frozen import vocabulary_digest
 from callwright.models.encoders import open_encoder
 from callwright.nouns.errors import ConfigError, MissingExtra
 from callwright.nouns.types import compute_digest
-from callwright.planning.card import Card, round_weights, write
+from callwright.planning.card import Card, round_weights, write_network
 from callwright.planning.features import DIGEST as FEATURES
 from callwright.planning.layers import SHIPPED, layer_features
 from callwright.weights import cache_dir
@@ -108,7 +108,7 @@ def _train_network(
         about |= {"features": FEATURES, "vocabulary": vocabulary_digest()}
     if args.scores:
         about["scores"] = [parse(path.read_text(encoding="utf-8")) for path in args.scores]
-    return write(args.out, args.name, trained.network, encoder, about, args.precision)
+    return write_network(args.out, args.name, trained.network, encoder, about, args.precision)
 
 
 def _measure_table(args: argparse.Namespace, rows: Sequence[Encoded], settings: Settings) -> str:
