@@ -11,10 +11,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callwright.jsontext.pointer import follow_references
 from callwright.nouns.types import CheckedCall, Json, JsonObject, Tool, ToolCall
 from callwright.repair.gate import Gate
 from callwright.schema.compiled import compile_schema
-from callwright.tools.overlay import OverlayChange, apply_changes, resolve_reference
+from callwright.tools.overlay import OverlayChange, apply_changes
 from callwright_lab.verify.observed import Seen, observe_calls
 from callwright_lab.verify.places import list_places
 from callwright_lab.verify.samples import sample_values
@@ -277,7 +278,7 @@ def test_a_tool_that_says_it_is_replaced_has_drifted() -> None:
 
 def names(schema: Any, root: JsonObject, depth: int = 0) -> Any:
     """The parameters of a schema at every depth, with what is required, references followed."""
-    schema = resolve_reference(schema, root)
+    schema = follow_references(schema, root)
     if depth > 6:
         return None
     schema = schema if isinstance(schema, dict) else {}

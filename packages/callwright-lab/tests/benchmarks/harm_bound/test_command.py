@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from callwright.models import ModelOptions
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.repair.by_model.harm_bound import Measured, read_bound
 from callwright.repair.by_model.harm_score import FEATURES
@@ -165,8 +166,8 @@ def test_a_local_refiner_has_room_for_its_longest_answer(
     """It was opened with 8,192 tokens, whatever its answers may have."""
     opened: list[int | None] = []
 
-    def open_model(spec: str, *, context: int | None = None) -> ScriptedModel:
-        opened.append(context)
+    def open_model(spec: str, options: ModelOptions) -> ScriptedModel:
+        opened.append(options.context)
         return ScriptedModel([])
 
     monkeypatch.setattr("callwright.cli.refiner.open_model", open_model)

@@ -142,7 +142,7 @@ def test_an_ended_run_asks_only_what_is_missing(
     tasks = select_own_tasks(split_held_out(given)[0], 99)
     upstream = Upstream(tasks)
     upstream.busy = {tasks[0].id}
-    monkeypatch.setattr(command, "open_model", lambda _: upstream)
+    monkeypatch.setattr(command, "open_model", lambda *_: upstream)
     asked = ["--preset", "cpu", "--stages", "own", "--own", "99", "--own-model", "any"]
     asked += ["--out", str(tmp_path)]
     assert command.main(asked) == 0
@@ -165,7 +165,7 @@ def test_a_dead_endpoint_ends_the_stage_and_leaves_it_unfinished(
 
     given = [s for s in samples() if s.task.format == "xlam"]
     store.write_samples(tmp_path / "data.jsonl", given)
-    monkeypatch.setattr(command, "open_model", lambda _: Dead([s.task for s in given]))
+    monkeypatch.setattr(command, "open_model", lambda *_: Dead([s.task for s in given]))
     asked = ["--preset", "cpu", "--stages", "own", "--own", "9", "--own-model", "any"]
     with pytest.raises(ModelError, match="cannot connect"):
         command.main([*asked, "--out", str(tmp_path)])
