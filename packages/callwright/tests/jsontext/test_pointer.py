@@ -50,6 +50,11 @@ def test_what_is_no_pointer_names_nothing(reference: Any) -> None:
     assert resolve_reference(reference, {"a": 1, "city": 2}) is None
 
 
+@pytest.mark.parametrize("step", ["-1", "1", "x", ""])
+def test_a_list_has_no_such_place(step: str) -> None:
+    assert resolve_reference(f"#/{step}", ["a"]) is None
+
+
 def test_a_reference_is_followed_with_what_stands_beside_it() -> None:
     root = {
         "$defs": {

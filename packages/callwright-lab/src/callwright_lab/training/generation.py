@@ -59,7 +59,7 @@ def generate_replies(
                 max_new_tokens=longest,
                 pad_token_id=tokenizer.pad_token_id,
                 do_sample=False,
-                cache_implementation="static",  # one that grows leaves memory in pieces
+                cache_implementation="static",  # one that grows is copied for each token
                 disable_compile=True,  # every batch has another length
             )
         replies = out[:, given["input_ids"].size(1) :].tolist()

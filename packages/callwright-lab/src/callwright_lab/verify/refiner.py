@@ -166,9 +166,9 @@ def _find_changed_parameter(part: Json, offered: Json, name: str, tool: Tool) ->
     """Return the first parameter that a reply adds to a nested object or removes from it; "" for
     none.
     """
-    part = follow_references(part, tool.input_schema)
-    if not isinstance(offered, dict):
+    if not isinstance(part, dict) or not isinstance(offered, dict):
         return ""
+    part = follow_references(part, tool.input_schema)
     if isinstance(offered.get("items"), dict):
         return _find_changed_parameter(part.get("items"), offered["items"], f"{name}[]", tool)
     inner, known = offered.get("properties"), part.get("properties")

@@ -42,7 +42,8 @@ def resolve_reference(reference: Json, root: Json) -> Json:
     found = root
     try:
         for step in split_reference(reference):
-            found = found[int(step)] if isinstance(found, list) else found[step]
+            is_place = isinstance(found, list) and step.isdecimal()  # -1 is none
+            found = found[int(step) if is_place else step]
     except (KeyError, IndexError, ValueError, TypeError):
         return None
     return found

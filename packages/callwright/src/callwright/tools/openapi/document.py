@@ -124,7 +124,7 @@ def name_reference(reference: str) -> str:
     if inner == reference:
         return reference[:200]
     name, slash, pointer = inner.partition("/")
-    return f"{split_pointer(unquote(name))[0]}#{slash}{pointer}"[:200]
+    return f"{unquote(split_pointer(name)[0])}#{slash}{pointer}"[:200]
 
 
 def _build_resolver(root: JsonObject) -> Any:
