@@ -15,7 +15,7 @@ from callwright.models import LocalModel, ModelOptions
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Message, Reply
-from callwright_lab.training import checkpoints, generation
+from callwright_lab.training import checkpoints, decoding
 from callwright_lab.training.batched import BatchedModel, open_measured_model
 from tests.training.refiner_case import save_tiny_model
 
@@ -43,13 +43,13 @@ async def test_questions_that_wait_are_one_batch_and_each_has_the_reply_it_has_a
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches = []
-    generate = generation.generate_replies
+    write = decoding.continue_prompts
 
-    def counting(model: object, tokenizer: object, chats: list[object], *rest: int, **more: int):  # type: ignore[no-untyped-def]
-        batches.append(len(chats))
-        return generate(model, tokenizer, chats, *rest, **more)  # type: ignore[arg-type]
+    def counting(model: object, prompts: list[list[int]], *rest: int, **more: object):  # type: ignore[no-untyped-def]
+        batches.append(len(prompts))
+        return write(model, prompts, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(generation, "generate_replies", counting)
+    monkeypatch.setattr(decoding, "continue_prompts", counting)
     requests = [ask(text) for text in ("one", "two", "a third one", "four", "one")]
     together = await ask_all(BatchedModel(folder, at_once=3), requests)
     assert sum(batches) == 4, "a question that is asked twice is answered once"
@@ -68,12 +68,23 @@ async def test_a_reply_of_the_greatest_length_is_marked_as_cut(folder: str) -> N
     assert (reply.finish_reason == "length") == (reply.usage.completion_tokens >= 6)
 
 
+async def test_likelihoods_are_those_of_the_text_and_only_where_they_are_asked_for(
+    folder: str,
+) -> None:
+    model = BatchedModel(folder)
+    bare, told = await ask_all(model, [ask("one"), ask("one", logprobs=True)])
+    assert bare.text == told.text
+    assert bare.logprobs == ()
+    assert len(told.logprobs) == told.usage.completion_tokens > 0
+    assert max(told.logprobs) <= 0
+
+
 async def test_a_failed_batch_is_an_error_of_its_questions_and_the_next_is_answered(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = BatchedModel(folder)
     with monkeypatch.context() as broken:
-        broken.setattr(generation, "generate_replies", lambda *_, **__: 1 // 0)
+        broken.setattr(decoding, "continue_prompts", lambda *_, **__: 1 // 0)
         found = await asyncio.gather(
             *map(model.complete, [ask("one"), ask("two")]), return_exceptions=True
         )
@@ -82,7 +93,7 @@ async def test_a_failed_batch_is_an_error_of_its_questions_and_the_next_is_answe
     await model.aclose()
 
 
-@pytest.mark.parametrize("more", [{"schema": {}}, {"logprobs": True}, {"temperature": 0.5}])
+@pytest.mark.parametrize("more", [{"schema": {}}, {"top_logprobs": 2}, {"temperature": 0.5}])
 async def test_what_is_more_than_text_is_refused(folder: str, more: dict[str, object]) -> None:
     if more == {"schema": {}}:
         more = {"schema": {"type": "object"}}

@@ -12,14 +12,12 @@ if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
 import torch
-from transformers import GenerationConfig
 
 from callwright_lab.training.generation import (
     ToolChat,
     generate_replies,
     negative_log_likelihood,
     prompt_length,
-    sample_continuations,
 )
 from tests.training.refiner_case import tiny_model, tiny_tokenizer
 
@@ -56,19 +54,6 @@ def test_several_replies_are_drawn_for_each_chat_in_order() -> None:
     found = generate_replies(tiny_model(tokenizer), tokenizer, CHATS, 6, samples=4, temperature=1.0)
     assert [len(some) for some in found] == [4, 4, 4]
     assert len({text for some in found for text in some}) > 6, "replies are drawn, not repeated"
-
-
-def test_several_prompts_are_continued_at_once_as_each_alone() -> None:
-    tokenizer = tiny_tokenizer()
-    model = tiny_model(tokenizer)
-    prompts = [tokenizer(text)["input_ids"] for text in ("one", "a longer question", "xy")]
-    config = GenerationConfig(do_sample=False, max_new_tokens=8, pad_token_id=0)
-    alone = [sample_continuations(model, [prompt], 2, config, {1}) for prompt in prompts]
-    assert len({tuple(group[0]) for group in alone}) > 1, "the replies depend on the prompt"
-    together = sample_continuations(model, prompts, 2, config, {1})
-    assert together == [reply for group in alone for reply in group]
-    ends = {together[0][2]}
-    assert sample_continuations(model, prompts[:1], 1, config, ends)[0][-1] in ends
 
 
 def test_the_likelihood_is_that_of_the_answers_tokens_alone() -> None:

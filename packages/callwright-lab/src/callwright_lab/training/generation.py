@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from callwright.nouns.errors import MissingExtra
 from callwright.nouns.types import JsonObject
+from callwright_lab.training.decoding import continue_prompts
 
 try:
     import torch
-    from transformers import DynamicCache, GenerationConfig
 except ImportError:
     raise MissingExtra("asking a model in memory", "train", "callwright-lab") from None
 
@@ -45,26 +45,17 @@ def generate_replies(
         return [
             _sample_replies(model, tokenizer, chat, longest, samples, temperature) for chat in chats
         ]
-    model.eval()
     found: list[list[str]] = [[] for _ in chats]
-    asked = [_apply_template(tokenizer, chat) for chat in chats]
-    order = sorted(range(len(chats)), key=lambda n: len(asked[n]["input_ids"]))  # to pad less
+    asked = [tokenize_chat(tokenizer, chat) for chat in chats]
+    order = sorted(range(len(chats)), key=lambda n: len(asked[n]))  # to pad less
     for start in range(0, len(order), size):
         places = order[start : start + size]
-        rows = [asked[n] for n in places]
-        given = tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(model.device)
-        with torch.no_grad():
-            out = model.generate(
-                **given,
-                max_new_tokens=longest,
-                pad_token_id=tokenizer.pad_token_id,
-                do_sample=False,
-                cache_implementation="static",  # one that grows is copied for each token
-                disable_compile=True,  # every batch has another length
-            )
-        replies = out[:, given["input_ids"].size(1) :].tolist()
-        for n, row in zip(places, replies, strict=True):
-            found[n] = [_decode_until_end(tokenizer, row)]
+        replies = continue_prompts(
+            model, [asked[n] for n in places], longest,
+            ends={tokenizer.eos_token_id, tokenizer.pad_token_id}, pad=tokenizer.pad_token_id,
+        )  # fmt: skip
+        for n, reply in zip(places, replies, strict=True):
+            found[n] = [decode_until_end(tokenizer, reply.ids)]
         on_batch(start + len(places))
     return found
 
@@ -77,56 +68,11 @@ def _sample_replies(
     samples: int,
     temperature: float,
 ) -> list[str]:
-    """Replies drawn from the whole distribution, the prompt computed once for all of them."""
-    config = GenerationConfig(
-        do_sample=True, temperature=temperature, top_k=0, top_p=1.0, max_new_tokens=longest,
-        pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id,
+    found = continue_prompts(
+        model, [tokenize_chat(tokenizer, chat)], longest, ends={tokenizer.eos_token_id},
+        pad=tokenizer.pad_token_id, count=samples, temperature=temperature,
     )  # fmt: skip
-    prompt = _apply_template(tokenizer, chat)["input_ids"]
-    found = sample_continuations(model, [prompt], samples, config, {tokenizer.eos_token_id})
-    return [decode_reply(tokenizer, ids) for ids in found]
-
-
-def sample_continuations(
-    model: Any, prompts: Sequence[Sequence[int]], count: int, config: Any, ends: Container[int]
-) -> list[list[int]]:
-    """``count`` replies to each of some prompts, all at once, those of one prompt together.
-
-    The keys and values of a prompt are computed once for all its replies. Each reply ends with one
-    of ``ends``.
-    """
-    training, device = model.training, model.device
-    model.eval()
-    longest = max(map(len, prompts))
-    rows = [[config.pad_token_id] * (longest - len(prompt)) + [*prompt] for prompt in prompts]
-    ids = torch.tensor(rows, device=device)
-    mask = torch.tensor(
-        [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=device
-    )
-    with torch.no_grad():
-        cache = DynamicCache(config=model.config)
-        model(
-            ids[:, :-1],
-            attention_mask=mask[:, :-1],
-            # where padding counts for nothing, as in what is generated behind it
-            position_ids=(mask.cumsum(-1) - 1).clamp(min=0)[:, :-1],
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        cache.batch_repeat_interleave(count)
-        out = model.generate(
-            input_ids=ids.repeat_interleave(count, 0),
-            attention_mask=mask.repeat_interleave(count, 0),
-            past_key_values=cache,
-            generation_config=config,
-        )
-    model.train(training)
-    found = []
-    for row in out[:, longest:].tolist():
-        end = next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
-        found.append(row[:end])
-    return found
+    return [decode_reply(tokenizer, reply.ids) for reply in found]
 
 
 def decode_reply(tokenizer: Any, ids: Sequence[int]) -> str:
@@ -142,26 +88,28 @@ def decode_reply(tokenizer: Any, ids: Sequence[int]) -> str:
     return str(tokenizer.decode(kept, skip_special_tokens=False)).strip()
 
 
-def _apply_template(tokenizer: Any, chat: Chat | ToolChat) -> dict[str, Any]:
+def tokenize_chat(tokenizer: Any, chat: Chat | ToolChat) -> list[int]:
+    """The ids of a chat with the opening of the reply."""
     messages, tools = chat if isinstance(chat, ToolChat) else (chat, None)
     asked = tokenizer.apply_chat_template(
         messages, tools=tools, add_generation_prompt=True, tokenize=True, return_dict=True
     )
-    return {"input_ids": asked["input_ids"], "attention_mask": asked["attention_mask"]}
+    return list(asked["input_ids"])
 
 
-def _decode_until_end(tokenizer: Any, row: list[int]) -> str:
+def decode_until_end(tokenizer: Any, ids: Sequence[int]) -> str:
+    """The text of a reply up to its end of turn, or to padding."""
     ends = [
         i
-        for i, token in enumerate(row)
+        for i, token in enumerate(ids)
         if token in (tokenizer.eos_token_id, tokenizer.pad_token_id)
     ]
-    return decode_reply(tokenizer, row[: ends[0]] if ends else row)
+    return decode_reply(tokenizer, ids[: ends[0]] if ends else ids)
 
 
 def prompt_length(tokenizer: Any, chat: Chat | ToolChat) -> int:
     """Tokens of a chat with the opening of the reply."""
-    return len(_apply_template(tokenizer, chat)["input_ids"])
+    return len(tokenize_chat(tokenizer, chat))
 
 
 def negative_log_likelihood(model: Any, tokenizer: Any, rows: Sequence[tuple[Chat, str]]) -> float:
@@ -169,7 +117,7 @@ def negative_log_likelihood(model: Any, tokenizer: Any, rows: Sequence[tuple[Cha
     model.eval()
     total, count = 0.0, 0
     for chat, answer in rows:
-        before = _apply_template(tokenizer, chat)["input_ids"]
+        before = tokenize_chat(tokenizer, chat)
         after = [*tokenizer(answer, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
         with torch.no_grad():
             logits = model(torch.tensor([[*before, *after]], device=model.device)).logits[

@@ -110,7 +110,7 @@ def test_each_prompt_once_gives_the_numbers_of_separate_rows(tmp_path: Path) -> 
 
 def test_replies_from_one_prefill_are_those_of_the_whole_prompt(tmp_path: Path) -> None:
     run = trainer(tmp_path, Lottery(set()), shared=True)
-    run.generation_config.do_sample = False
+    run.temperature, run.generation_config.do_sample = 0.0, False
     prompt = list(range(20, 60))
     replies = run._continue(run.model, [prompt], 3)
     plain = run.model.generate(

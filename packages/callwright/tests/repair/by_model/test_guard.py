@@ -4,6 +4,7 @@ import pytest
 
 from callwright.nouns.types import DESTRUCTIVE, READ, Tool, ToolCall
 from callwright.repair.by_model.guard import (
+    SCORED,
     Upstream,
     check_chained,
     find_objections,
@@ -69,7 +70,26 @@ def test_twice_the_writing_calls_of_the_upstream_are_refused() -> None:
     call = ToolCall("c", "wipe", {"disk": "sda"})
     up = Upstream("", (call,), (WIPE,), "Wipe sda.")
     assert list_reasons(up, [call]) == []
-    assert "may change something" in list_reasons(up, [call, call])[0]
+    assert "may change something" in " ".join(list_reasons(up, [call, call]))
+
+
+def test_an_equal_call_again_is_refused_unless_the_upstream_made_it_so_often() -> None:
+    call = ToolCall("c", "add", {"a": 15, "b": "x"})
+    right = ToolCall("d", "add", {"b": 4, "a": 15})
+    for before, count in (((call,), 1), ((right, right), 2), ((), 1)):
+        up = Upstream("", before, (SUM,), "Add 15 and 4.")
+        kinds = [[o.kind for o in find_objections(up, [right] * n)] for n in (count, count + 1)]
+        assert "repeated" not in kinds[0]
+        assert "repeated" in kinds[1]
+        assert "repeated" not in SCORED
+
+
+def test_a_call_beside_right_ones_is_evidence_and_beside_wrong_ones_is_none() -> None:
+    made = [ToolCall("c", "add", {"a": 15, "b": 4}), ToolCall("d", "add", {"a": 4, "b": 15})]
+    for before, kinds in ((made[0], ["added"]), (ToolCall("c", "add", {"a": 15}), [])):
+        up = Upstream("", (before,), (SUM,), "Add 15 and 4.")
+        assert [one.kind for one in find_objections(up, made)] == kinds
+    assert "added" in SCORED
 
 
 def test_a_tool_that_is_only_spoken_of_was_not_called() -> None:

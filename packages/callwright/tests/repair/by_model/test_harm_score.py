@@ -64,8 +64,8 @@ def test_calls_that_come_and_go_and_keys_are_told_apart() -> None:
     assert nonzero(found) == {
         "dropped": 1, "keys_added": 1, "keys_dropped": 1, "held_replaced": 1,
     }  # fmt: skip
-    more = '{"name": "find", "arguments": {"city": "Oslo"}}'
-    found = measured([ToolCall("c", "find", {"city": "Oslo"})], f"[{', '.join([more] * 6)}]")
+    more = [f'{{"name": "find", "arguments": {{"city": "Oslo {n}"}}}}' for n in range(6)]
+    found = measured([ToolCall("c", "find", {"town": "Oslo"})], f"[{', '.join(more)}]")
     assert found["added"] == MOST
 
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from callwright.jsontext import parse
 from callwright.nouns.errors import MissingExtra
-from callwright_lab.training.generation import sample_continuations
+from callwright_lab.training.decoding import continue_prompts
 from callwright_lab.training.refiner.rewards import overlong_penalty
 from callwright_lab.training.resumption import read_clock
 
@@ -216,9 +216,11 @@ class DapoTrainer(GRPOTrainer):  # type: ignore[misc]
         self, model: Any, prompts: Sequence[Sequence[int]], count: int
     ) -> list[list[int]]:
         """``count`` replies to each prompt, whose keys and values are computed once."""
-        return sample_continuations(
-            model, prompts, count, self.generation_config, set(self.eos_token_ids)
-        )
+        found = continue_prompts(
+            model, prompts, self.max_completion_length, ends=set(self.eos_token_ids),
+            pad=self._tokenizer.pad_token_id, count=count, temperature=self.temperature,
+        )  # fmt: skip
+        return [reply.ids for reply in found]
 
     def _get_per_token_logps_and_entropies(
         self,

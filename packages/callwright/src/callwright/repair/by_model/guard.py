@@ -2,8 +2,8 @@
 
 An objection is hard or scored. A call that the gate refuses, a reference that nothing provides, and
 a write that nobody asked for are never sent: no rate of errors excuses them. A right call that is
-gone and a value from nowhere are evidence of harm. They veto the refinement, unless a calibrated
-score weighs them (:mod:`callwright.repair.by_model.harm_score`).
+gone, a call beside right ones, and a value from nowhere are evidence of harm. They veto the
+refinement, unless a calibrated score weighs them (:mod:`callwright.repair.by_model.harm_score`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from callwright.repair.provenance.sources import ProvenanceIndex
 
 MAX_CALLS = 32
 ObjectionKind: TypeAlias = Literal[
-    "none", "many", "refused", "write", "order", "lost", "ungrounded"
+    "none", "many", "repeated", "refused", "write", "order", "lost", "added", "ungrounded"
 ]
-"""``none`` and ``many``: there is nothing to send, or more than anybody asks for. ``refused``: the
-gate does not let a call through. ``write``: a write that is new, finished from a part, or changed
-although it was right, or with a value from nowhere where the tool is declared to write. ``order``:
-a reference that nothing provides. ``lost``: a right call is gone or changed. ``ungrounded``: a
-value comes from nowhere.
+"""``none`` and ``many``: there is nothing to send, or more than anybody asks for. ``repeated``: an
+equal call stands there more often than the upstream made it. ``refused``: the gate does not let a
+call through. ``write``: a write that is new, finished from a part, or changed although it was
+right, or with a value from nowhere where the tool is declared to write. ``order``: a reference that
+nothing provides. ``lost``: a right call is gone or changed. ``added``: all calls were right, and
+there is one more. ``ungrounded``: a value comes from nowhere.
 """
-SCORED: frozenset[ObjectionKind] = frozenset({"lost", "ungrounded"})
+SCORED: frozenset[ObjectionKind] = frozenset({"lost", "added", "ungrounded"})
 """The kinds that a score may weigh. All others are limits."""
 
 
@@ -77,6 +78,7 @@ def find_objections(up: Upstream, made: Sequence[ToolCall]) -> list[Objection]:
         *_iter_refused(up, made, gate),
         *_iter_lost_calls(up, made, gate),
         *_iter_unrequested_writes(up, made),
+        *_iter_repeated(up, made),
         *_iter_invented_values(up, made),
         *(Objection("order", problem.message) for problem in problems),
     ]
@@ -94,6 +96,18 @@ def find_unreadable(up: Upstream, made: Sequence[ToolCall]) -> list[Objection]:
         for call in made
         if call.tool not in names or not isinstance(call.arguments, dict)
     ]
+
+
+def _iter_repeated(up: Upstream, made: Sequence[ToolCall]) -> Iterator[Objection]:
+    before, after = (Counter(map(_key_by_call, calls)) for calls in (up.calls, made))
+    for key, count in after.items():
+        if count > max(1, before[key]):
+            said = f"The model makes an equal call of '{key[0]}' {count} times."
+            yield Objection("repeated", said)
+
+
+def _key_by_call(call: ToolCall) -> tuple[str, str]:
+    return call.tool, to_canonical_json(call.arguments)
 
 
 def _iter_refused(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[Objection]:
@@ -145,12 +159,15 @@ def find_right_calls(up: Upstream, gate: Gate) -> list[int]:
 
 def _iter_lost_calls(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[Objection]:
     """A call that is right stays: it must stand among the model's calls, its references alone
-    written otherwise.
+    written otherwise; and where all are right, they are all.
     """
     kept = Counter(_fixed_parts(made, up))
     parts = _fixed_parts(up.calls, up)
     writing = _list_declared_writes(up.tools)
-    for n in find_right_calls(up, gate):
+    right = find_right_calls(up, gate)
+    if len(made) > len(up.calls) == len(right) > 0:
+        yield Objection("added", f"The {len(right)} calls were right and more are added.")
+    for n in right:
         name = up.calls[n].tool
         if kept[parts[n]] == 0:
             said = f"The call of '{name}' was right and is gone or changed."

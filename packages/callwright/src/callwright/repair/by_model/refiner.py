@@ -12,8 +12,7 @@ untrained model harms strong upstreams (paper, Appendix F), so measure it on you
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -40,15 +39,10 @@ from callwright.repair.by_model.guard import (
 from callwright.repair.by_model.harm_score import measure_change
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS, Prompt, RefinerSettings
 from callwright.repair.by_model.reply import RefinerReply, read_reply
+from callwright.repair.by_model.result_names import keep_result_names
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
 from callwright.repair.location import NAME, REPLY, Location, in_arguments
-from callwright.repair.ordering.references import (
-    Labels,
-    Reference,
-    find_call_references,
-    labels_of,
-    rewrite_references,
-)
+from callwright.repair.ordering.references import find_call_references
 from callwright.repair.ordering.sequence import order
 from callwright.repair.pipeline import run_rules
 from callwright.repair.result import Refinement, describe_call
@@ -263,41 +257,17 @@ def read_proposal(
     read = RefinerReply(reply.tool_calls) if reply.tool_calls else read_reply(reply.text, up.tools)
     if read.truncated or reply.finish_reason == "length":
         return Proposal(None, (Objection("none", "The model's answer stops in the middle."),))
+    calls = read.calls
+    if is_guarded:
+        calls = keep_result_names(up, calls, _pair_calls(up.calls, calls))
     check = find_objections if is_guarded else find_unreadable
-    found = Proposal(None, tuple(check(up, read.calls)))
+    found = Proposal(None, tuple(check(up, calls)))
     if found.is_limited:
         return found
-    calls = keep_output_names(up, read.calls) if is_guarded else read.calls
     made = order(calls, up.tools, query=up.query).calls
     chained = bool(find_call_references(made, up.tools, up.query))
     change = compare_calls(drafts, made, made if chained else _assign_ids(up.calls, made))
     return found._replace(change=change)
-
-
-def keep_output_names(up: Upstream, made: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    """The model's calls, in which a result that the upstream names by a tool's output has that name
-    again: whoever carries the calls out knows no other. A model may have learned labels.
-    """
-    tools = {tool.name: tool for tool in up.tools}
-    pairs, changes = _pair_calls(up.calls, made), defaultdict(list)
-    mine = {(ref.call, ref.path): (ref, to) for ref, to in _follow_references(up, made, tools)}
-    for ref, to in _follow_references(up, up.calls, tools):
-        found = mine.get((pairs.get(ref.call, -1), ref.path))
-        if found and ref.notation == "output" and found[1] == pairs.get(to):
-            changes[found[0].call].append((found[0], ref.text))
-    return tuple(
-        rewrite_references(c, changes[n]) if n in changes else c for n, c in enumerate(made)
-    )
-
-
-def _follow_references(
-    up: Upstream, calls: Sequence[ToolCall], tools: Mapping[str, Tool]
-) -> Iterator[tuple[Reference, int]]:
-    """References that are a whole value, each with the place of the call that it leads to."""
-    labels = Labels(calls, tools, labels_of(calls, tools))
-    for ref in find_call_references(calls, up.tools, up.query):
-        if ref.whole and (meaning := labels.meaning(ref)) is not None:
-            yield ref, meaning.call
 
 
 def judge_reply(

@@ -1,0 +1,77 @@
+"""Names of results in a refiner's answer: those of the upstream, where it gave them one.
+
+Whoever carries the calls out knows no other, and a model may have learned to write labels.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from callwright.nouns.types import Tool, ToolCall
+from callwright.repair.by_model.guard import Upstream
+from callwright.repair.ordering.references import (
+    Labels,
+    Reference,
+    find_call_references,
+    labels_of,
+    rewrite_references,
+)
+
+Change: TypeAlias = tuple[Reference, str]
+
+
+def keep_result_names(
+    up: Upstream, made: Sequence[ToolCall], pairs: Mapping[int, int]
+) -> tuple[ToolCall, ...]:
+    """The model's calls with the upstream's labels and references, where these lead to the same calls.
+
+    ``pairs``: the place among the model's calls of a call of the upstream. A result that the model
+    refers to where the upstream did not, or by another field, keeps the model's label.
+    """
+    tools = {tool.name: tool for tool in up.tools}
+    before = {
+        (pairs.get(ref.call), ref.path, pairs.get(to)): ref
+        for ref, to in _follow_references(up, up.calls, tools)
+    }
+    mine = list(_follow_references(up, made, tools))
+    changes: list[Change] = []
+    by_output: list[Change] = []
+    fresh: set[int] = set()
+    for ref, to in mine:
+        was = before.get((ref.call, ref.path, to))
+        if was is None or ref.field not in ((), was.field):
+            fresh.add(to)
+        else:
+            (by_output if was.notation == "output" else changes).append((ref, was.text))
+    ids = {n: up.calls[i].id for i, n in pairs.items() if n not in fresh}
+    named = [replace(call, id=ids.get(n, call.id)) for n, call in enumerate(made)]
+    named = _rewrite_all(named, [*changes, *by_output])
+    if len({call.id for call in named}) == len(named) and _list_links(mine) == _list_links(
+        _follow_references(up, named, tools)
+    ):
+        return tuple(named)
+    return tuple(_rewrite_all(made, by_output))  # such a name needs no label
+
+
+def _rewrite_all(calls: Sequence[ToolCall], changes: Sequence[Change]) -> list[ToolCall]:
+    by_call: dict[int, list[Change]] = defaultdict(list)
+    for ref, text in changes:
+        by_call[ref.call].append((ref, text))
+    return [rewrite_references(call, by_call[n]) for n, call in enumerate(calls)]
+
+
+def _list_links(found: Iterable[tuple[Reference, int]]) -> list[tuple[object, ...]]:
+    return [(ref.call, ref.path, to) for ref, to in found]
+
+
+def _follow_references(
+    up: Upstream, calls: Sequence[ToolCall], tools: Mapping[str, Tool]
+) -> Iterator[tuple[Reference, int]]:
+    """References that are a whole value, each with the place of the call that it leads to."""
+    labels = Labels(calls, tools, labels_of(calls, tools))
+    for ref in find_call_references(calls, up.tools, up.query):
+        if ref.whole and (meaning := labels.meaning(ref)) is not None:
+            yield ref, meaning.call
