@@ -63,7 +63,7 @@ def test_a_greedy_reply_is_that_of_transformers() -> None:
 def test_prompts_are_read_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     some = [[5, 6, 7], [9], [4, 4], [8, 3, 3, 5]]
     together = write(some, count=2)
-    monkeypatch.setattr(decoding, "_READ_AT_ONCE", 5)
+    monkeypatch.setattr(decoding, "_READ_AT_ONCE", 3)
     assert [reply.ids for reply in write(some, count=2)] == [reply.ids for reply in together]
     assert [together[n].ids for n in (0, 2)] == [reply.ids for reply in write(some[:2])]
 

@@ -16,6 +16,7 @@ from callwright.models.identity import identify_model
         ("http://localhost:8000/v1#my%2Frefiner", "my/refiner"),
         ("https://host:8000/v1", "host:8000"),
         ("openai:small", "small"),
+        ("trained:runs/sft", "trained:runs/sft"),
         ("local", "qwen2.5-coder-1.5b"),
         ("", "qwen2.5-coder-1.5b"),
     ],

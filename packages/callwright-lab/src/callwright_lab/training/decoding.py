@@ -44,7 +44,12 @@ def continue_prompts(
     model.eval()
     try:
         with torch.no_grad():
-            return _continue(model, prompts, longest, ends, pad, count, temperature)
+            order = sorted(range(len(prompts)), key=lambda n: len(prompts[n]))  # to pad less
+            made = _continue(
+                model, [prompts[n] for n in order], longest, ends, pad, count, temperature
+            )
+            groups = {n: made[k * count : (k + 1) * count] for k, n in enumerate(order)}
+            return [reply for n in range(len(prompts)) for reply in groups[n]]
     finally:
         model.train(training)
 
@@ -105,29 +110,41 @@ def _read_prompts(
     rows a prompt.
     """
     read = list(_iter_read(model, ids, mask))
-    logits = torch.cat([last for last, _ in read]).repeat_interleave(count, 0)
+    logits = torch.cat([last for last, _, _ in read]).repeat_interleave(count, 0)
     # a cache that grows is copied for each token
     cache = StaticCache(config=model.config, max_cache_len=ids.size(1) + longest)
     for place in range(len(cache.layers)):
-        parts = [part.layers[place] for _, part in read]
+        parts = [(part.layers[place], (0, 0, unread, 0)) for _, part, unread in read]
         keys, values = (
-            torch.cat([getattr(part, name) for part in parts]).repeat_interleave(count, 0)
+            torch.cat(
+                [torch.nn.functional.pad(getattr(part, name), before) for part, before in parts]
+            )
             for name in ("keys", "values")
         )
-        cache.update(keys, values, place)
-        for part in parts:
+        cache.update(keys.repeat_interleave(count, 0), values.repeat_interleave(count, 0), place)
+        for part, _ in parts:
             part.keys = part.values = None
     return logits, cache
 
 
 def _iter_read(
     model: Any, ids: torch.Tensor, mask: torch.Tensor
-) -> Iterator[tuple[torch.Tensor, Any]]:
-    size = max(1, _READ_AT_ONCE // ids.size(1))
+) -> Iterator[tuple[torch.Tensor, Any, int]]:
+    """The logits behind the prompts of some rows, their cache, and the columns of padding that all
+    of these rows begin with, which are in no cache.
+    """
     # where padding counts for nothing, as in what is generated behind it
     positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    for start in range(0, len(ids), size):
-        some = slice(start, start + size)
+    padding = (mask == 0).sum(1).tolist()
+    start = 0
+    while start < len(ids):
+        size = len(ids) - start
+        while (
+            size > 1 and size * (ids.size(1) - min(padding[start : start + size])) > _READ_AT_ONCE
+        ):
+            size -= 1
+        unread = min(padding[start : start + size])
+        some = (slice(start, start + size), slice(unread, None))
         cache = DynamicCache()
         out = model(
             ids[some],
@@ -137,4 +154,5 @@ def _iter_read(
             use_cache=True,
             logits_to_keep=1,
         )
-        yield out.logits[:, -1], cache
+        yield out.logits[:, -1], cache, unread
+        start += size

@@ -142,6 +142,20 @@ def test_every_stage_runs_and_leaves_its_result(data: Path, tmp_path: Path) -> N
     assert "| 1-2 |" in (out / "curve.md").read_text()
     assert main([*common, "--stages", "measure", "--ablate", "untrained"]) == 0
     assert set(json.loads((out / "scores.json").read_text())) == {"upstream", "untrained"}
+    for more in ("3", "4"):
+        assert main([*common, "--stages", "draws", "--resume", "--draws", more]) == 0
+        rows = [json.loads(line) for line in (out / "draws.jsonl").read_text().splitlines()]
+        assert len(rows) == int(more)
+        assert len(rows[0]["rewards"]) == len(rows[0]["replies"]) > 1
+    with pytest.raises(ConfigError, match="no drawn reply"):
+        main([*common, "--stages", "rejection"])
+    for row in rows:
+        row["rewards"][0] = 1.0
+    (out / "draws.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    assert main([*common, "--stages", "rejection"]) == 0
+    assert (out / "rejection" / "model.safetensors").is_file()
+    more_steps = ["--stages", "dapo", "--resume", "--steps", "3", "--batch", "2"]
+    assert main([*common, *more_steps]) == 0, "DAPO learns from what differs alone"
     other = tmp_path / "other"
     with pytest.raises(ConfigError, match="no samples in"):
         main([*common, "--out", str(other), "--stages", "against"])

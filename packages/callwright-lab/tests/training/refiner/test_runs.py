@@ -13,7 +13,13 @@ if find_spec("trl") is None or find_spec("torch") is None:
     pytest.skip("extra 'train' is not installed", allow_module_level=True)
 
 from callwright.nouns.errors import ConfigError
-from callwright_lab.training.refiner.runs import run_dapo, run_sft, select_fitting
+from callwright_lab.training.refiner.runs import (
+    leave_out_long,
+    run_dapo,
+    run_rejection,
+    run_sft,
+    select_fitting,
+)
 from tests.training.refiner_case import TOY, samples, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries that train
@@ -28,6 +34,27 @@ def test_the_warm_start_lowers_the_loss_of_the_gold_answer(tmp_path: Path) -> No
     )
     assert len(losses) == 25
     assert losses[-1] < losses[0] - 0.5
+
+
+def test_a_right_answer_that_would_be_punished_for_its_length_is_left_out() -> None:
+    tokenizer, found = tiny_tokenizer(), samples()
+    lengths = [len(tokenizer(s.answer)["input_ids"]) for s in found]
+    free = sorted(lengths)[len(lengths) // 2]
+    kept = leave_out_long(found, tokenizer, replace(TOY, free=free, longest=9999))
+    assert kept == [s for s, n in zip(found, lengths, strict=True) if n < free]
+    assert 0 < len(kept) < len(found)
+
+
+@pytest.mark.heavy
+def test_rejection_sampling_imitates_the_replies_that_it_is_given(tmp_path: Path) -> None:
+    tokenizer, found = tiny_tokenizer(), samples()[:4]
+    best = [(sample, "abc") for sample in found] * 12
+    settings = replace(TOY, sft_rate=1e-2)
+    losses = run_rejection(tiny_model(tokenizer), tokenizer, best, settings, tmp_path / "run")
+    assert len(losses) == len(best) / TOY.sft_batch, "each once, however long the warm start was"
+    assert losses[-1] < losses[0] - 0.5
+    with pytest.raises(ConfigError, match="no drawn reply"):
+        run_rejection("", tokenizer, [], settings, tmp_path / "none")
 
 
 @pytest.mark.heavy

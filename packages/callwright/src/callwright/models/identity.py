@@ -15,14 +15,14 @@ def identify_model(spec: str) -> str:
     """Return a name for what a user wrote as a model (:func:`callwright.models.open_model`).
 
     An endpoint's model is named as its server does, or by the host where none is named: other weights
-    under an old name are not noticed. A file of this machine is named by its content, after ``+`` its
-    adapter. Raises OSError where a file cannot be read.
+    under an old name are not noticed. What is no address is its own name. A file of this machine is
+    named by its content, after ``+`` its adapter. Raises OSError where a file cannot be read.
     """
     kind, _, rest = (spec or "local").partition(":")
     if kind == "local":
         return _identify_local(rest)
     address, _, model = spec.partition("#")
-    return rest if kind == "openai" else unquote(model) or urlsplit(address).netloc
+    return rest if kind == "openai" else unquote(model) or urlsplit(address).netloc or spec
 
 
 def _identify_local(name: str) -> str:

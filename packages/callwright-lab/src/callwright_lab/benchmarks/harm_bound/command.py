@@ -57,6 +57,7 @@ from callwright_lab.benchmarks.harm_bound.proposals import (
 )
 from callwright_lab.datasets.sources import data_root
 from callwright_lab.parallel import SharedModel
+from callwright_lab.training.batched import open_measured_model
 from callwright_lab.training.refiner.store import read_samples
 
 GOLD = "gold"
@@ -165,7 +166,9 @@ def _open_answers(args: argparse.Namespace, settings: RefinerSettings, stack: Ex
     if not args.refiner:
         return MadeAnswers()
     setup = RefinerSetup(args.refiner, settings.prompt, settings.max_tokens)
-    model = stack.enter_context(SharedModel(setup.open_model(args.jobs)))
+    model = stack.enter_context(
+        SharedModel(open_measured_model(args.refiner, setup.build_options(args.jobs)))
+    )
     kept = args.replies or args.out.with_suffix(".replies.jsonl")
     return AskedAnswers(kept, settings, model, args.jobs)
 
@@ -219,8 +222,9 @@ def _build_parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--refiner",
         default="",
-        help="the refiner: local:PATH, local:+ADAPTER, URL#MODEL (default: proposals made without"
-        " a model, whose bound counts for no refiner)",
+        help="the refiner: local:PATH, local:+ADAPTER, URL#MODEL; or trained:FOLDER, in memory, whose"
+        " bound counts for no other (default: proposals made without a model, whose bound counts for"
+        " no refiner)",
     )
     p.add_argument("--refiner-prompt", choices=get_args(Prompt), default="paper", help="its prompt")
     p.add_argument(

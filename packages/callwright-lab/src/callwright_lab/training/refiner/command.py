@@ -8,6 +8,11 @@ Stages, in order, each leaving its result in ``--out``; ``--stages`` names those
 * ``own``: with ``--own``, replies of the base model, or of each ``--own-model``, as further
   samples, ``own.jsonl``
 * ``sft``: the warm start, folder ``sft``
+* ``draws``: with ``--draws``, replies drawn from the warm start for so many samples, those of
+  ``own`` first, with their rewards, ``draws.jsonl``; DAPO then learns from the samples whose replies
+  did not all earn the same
+* ``rejection``: rejection sampling, the warm start trained on by SFT on the best of these replies,
+  folder ``rejection``
 * ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
   ``curve.md``; the result in ``refiner``
 * ``against``: the warm start trained on by SFT for the seconds that DAPO took, folder ``against``
@@ -52,13 +57,19 @@ from callwright_lab.training.refiner.licences import list_limits, render_licence
 from callwright_lab.training.refiner.settings import PRESETS, Settings
 from callwright_lab.training.refiner.sources import load_tasks
 from callwright_lab.training.refiner.spoil import Spoiling
-from callwright_lab.training.refiner.task import Sample, Task, split_held_out
+from callwright_lab.training.refiner.task import RULE, Sample, Task, split_held_out
 from callwright_lab.training.run_parser import build_run_parser, use_threads
 from callwright_lab.training.tuning_settings import add_options, with_options
 
-STAGES = ("data", "own", "sft", "dapo", "against", "measure")
-MEASURED = {"sft": "sft", "against": "sft alone, equal time", "refiner": "sft + dapo"}
+STAGES = ("data", "own", "sft", "draws", "rejection", "dapo", "against", "measure")
+MEASURED = {
+    "sft": "sft",
+    "rejection": "sft + rejection",
+    "against": "sft alone, equal time",
+    "refiner": "sft + dapo",
+}
 """Folders of trained models, and their names in ``scores.md``."""
+_DRAWS = "draws.jsonl"
 RECIPES = {
     "paper": PAPER,
     "24gb": PAPER,
@@ -275,7 +286,7 @@ def _run_training(
         places = {"upstream": "", "untrained": settings.model}
         _measure_models(args.out, places, tokenizer, held, settings)
         return
-    for stage in (s for s in ("sft", "dapo", "against") if s in stages):
+    for stage in (s for s in STAGES[2:-1] if s in stages):
         _run_stage(args, settings, stage, learn, tokenizer)
     if "measure" in stages and is_main_process():
         folders = {name: args.out / folder for folder, name in MEASURED.items()}
@@ -290,19 +301,31 @@ def _run_stage(
     learn: Sequence[Sample],
     tokenizer: Any,
 ) -> None:
-    """The warm start, DAPO from it, or SFT from it for as long as DAPO took."""
-    from callwright_lab.training.refiner import runs
+    """The warm start, or what is trained from it."""
+    from callwright_lab.training.refiner import draws, runs
 
     warm, out = args.out / "sft", args.out
+    drawn = draws.read_draws(out / _DRAWS)
+    if stage in ("draws", "dapo") and settings.overlong:
+        learn = runs.leave_out_long(learn, tokenizer, settings)
     start = str(warm) if stage != "sft" and warm.is_dir() else settings.model
     if stage == "sft" and settings.sft_steps:
         losses = runs.run_sft(
             start, tokenizer, learn, settings, out / "sft-run", resume=args.resume, result=warm
         )
         print_progress(_describe_losses("sft", losses))
+    if stage == "draws" and args.draws:
+        _draw_replies(args, settings, start, learn, tokenizer)
+    if stage == "rejection":
+        losses = runs.run_rejection(
+            start, tokenizer, draws.choose_best(drawn), settings, out / "rejection-run", args.resume,
+            out / "rejection",
+        )  # fmt: skip
+        print_progress(_describe_losses("rejection", losses))
     if stage == "dapo":
+        chosen = [one.sample for one in drawn if one.differs] if drawn else learn
         rows = runs.run_dapo(
-            start, tokenizer, learn, settings, out / "dapo", args.minutes * 60, args.resume,
+            start, tokenizer, chosen, settings, out / "dapo", args.minutes * 60, args.resume,
             out / "refiner",
         )  # fmt: skip
         curve = _write_curve(out)
@@ -313,6 +336,35 @@ def _run_stage(
             args.resume, out / "against",
         )  # fmt: skip
         print_progress(_describe_losses("sft alone for as long", losses))
+
+
+def _draw_replies(
+    args: argparse.Namespace,
+    settings: Settings,
+    start: str,
+    learn: Sequence[Sample],
+    tokenizer: Any,
+) -> None:
+    """Write the draws of ``--draws`` samples; with ``--resume`` of those that have none."""
+    from callwright_lab.training import tuning
+    from callwright_lab.training.refiner import draws
+
+    path = args.out / _DRAWS
+    if not args.resume:
+        path.unlink(missing_ok=True)
+    done = [one.sample for one in draws.read_draws(path)]
+    chosen = sorted(learn, key=lambda s: s.by == RULE)[: args.draws]
+    left = [sample for sample in chosen if sample not in done]
+    if left:
+        draws.draw_replies(
+            tuning.open_measured(start, settings), tokenizer, left, settings,
+            lambda some: draws.append_draws(path, some),
+        )  # fmt: skip
+    drawn = draws.read_draws(path)
+    print_progress(
+        f"draws: {len(drawn)} samples, the replies of {sum(one.differs for one in drawn)} differ in"
+        f" reward, {len(draws.choose_best(drawn))} have one of full marks"
+    )
 
 
 def _describe_losses(stage: str, losses: Sequence[float]) -> str:
@@ -409,6 +461,9 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--jobs", type=int, default=1, help="questions to an --own-model at a time (default: 1)"
+    )
+    p.add_argument(
+        "--draws", type=int, default=0, help="samples that replies are drawn for (default: none)"
     )
     p.add_argument("--full", type=int, help="shuffled nested samples in the full format")
     p.add_argument(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from callwright.nouns.errors import ConfigError
 from callwright.repair.by_model.refiner_settings import Prompt
 from callwright_lab.training import tuning
 from callwright_lab.training.generation import decode_reply
@@ -62,6 +63,11 @@ def select_fitting(samples: Sequence[Sample], tokenizer: Any, settings: Settings
     return found
 
 
+def leave_out_long(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> list[Sample]:
+    """Samples whose right answer is not punished for its length."""
+    return [s for s in samples if len(tokenizer(s.answer)["input_ids"]) < settings.free]
+
+
 def run_sft(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
     seconds: float = 0, resume: bool = False, result: Path | None = None,
@@ -76,6 +82,23 @@ def run_sft(
         model, tokenizer, rows, settings, out, steps=steps, epochs=settings.epochs,
         seconds=seconds, resume=resume, result=result,
     )  # fmt: skip
+
+
+def run_rejection(
+    model: Any, tokenizer: Any, best: Sequence[tuple[Sample, str]], settings: Settings, out: Path,
+    resume: bool = False, result: Path | None = None,
+) -> list[float]:  # fmt: skip
+    """Learn to write the best replies that were drawn, each once. The loss of every step.
+
+    ConfigError where there are none.
+    """
+    if not best:
+        raise ConfigError(
+            "there is no drawn reply of full marks to learn from",
+            hint="run the stage draws with --draws, for more samples or at another --temperature",
+        )
+    rows = [(build_chat(sample, settings.prompt), text) for sample, text in best]
+    return tuning.run_sft(model, tokenizer, rows, settings, out, resume=resume, result=result)
 
 
 def run_dapo(
