@@ -14,7 +14,7 @@ if find_spec("trl") is None or find_spec("torch") is None:
 from callwright.models import LocalModel, ModelOptions
 from callwright.nouns.errors import ConfigError, ModelError
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import Message, Reply
+from callwright.nouns.types import Message, Reply, Tool
 from callwright_lab.training import checkpoints, decoding
 from callwright_lab.training.batched import BatchedModel, open_measured_model
 from tests.training.refiner_case import save_tiny_model
@@ -77,6 +77,16 @@ async def test_likelihoods_are_those_of_the_text_and_only_where_they_are_asked_f
     assert bare.logprobs == ()
     assert len(told.logprobs) == told.usage.completion_tokens > 0
     assert max(told.logprobs) <= 0
+
+
+async def test_the_template_shows_the_tools_of_a_question(folder: str) -> None:
+    model = BatchedModel(folder)
+    model._tokenizer.chat_template = (
+        "{% if tools %}{{ tools | tojson }}{% endif %}" + model._tokenizer.chat_template
+    )
+    bare, told = await ask_all(model, [ask("one"), ask("one", tools=(Tool("rain", "", {}),))])
+    assert told.usage.prompt_tokens > bare.usage.prompt_tokens + 20
+    assert told.tool_calls == ()
 
 
 async def test_a_failed_batch_is_an_error_of_its_questions_and_the_next_is_answered(

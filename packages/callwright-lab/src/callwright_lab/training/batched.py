@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from callwright.models import ModelOptions, open_model
-from callwright.models.chat import messages_out
+from callwright.models.chat import messages_out, tool_out
 from callwright.nouns.errors import ModelError
 from callwright.nouns.protocols import Capabilities, ChatModel, ChatRequest, Watcher
 from callwright.nouns.types import Reply, Usage
@@ -32,7 +32,8 @@ class BatchedModel:
     are answered in one go; equal ones once.
 
     Raises MissingExtra or ConfigError where the model cannot be opened, and ModelError for a
-    question that wants more than text: a schema, tools, draws.
+    question that wants more: a schema, draws, the likelihoods of other tokens. Tools stand where the
+    chat template has them; calls are text like the rest of a reply.
     """
 
     def __init__(self, name: str, at_once: int = _AT_ONCE) -> None:
@@ -55,7 +56,7 @@ class BatchedModel:
 
     async def complete(self, request: ChatRequest, watch: Watcher | None = None) -> Reply:
         """The reply, when those of its batch are there. ``watch`` sees it whole."""
-        if request.schema or request.tools or request.temperature or request.top_logprobs:
+        if request.schema or request.temperature or request.top_logprobs:
             raise ModelError(f"{self.name} in memory answers in text, greedily, and nothing else")
         if request not in self._replies:
             self._waiting.append(request)
@@ -82,7 +83,12 @@ class BatchedModel:
         from callwright_lab.training import decoding, generation
 
         prompts = [
-            generation.tokenize_chat(self._tokenizer, messages_out(request.messages))
+            generation.tokenize_chat(
+                self._tokenizer,
+                generation.ToolChat(
+                    messages_out(request.messages), list(map(tool_out, request.tools))
+                ),
+            )
             for request in requests
         ]
         left = sorted(range(len(prompts)), key=lambda n: len(prompts[n]))

@@ -92,7 +92,7 @@ def tokenize_chat(tokenizer: Any, chat: Chat | ToolChat) -> list[int]:
     """The ids of a chat with the opening of the reply."""
     messages, tools = chat if isinstance(chat, ToolChat) else (chat, None)
     asked = tokenizer.apply_chat_template(
-        messages, tools=tools, add_generation_prompt=True, tokenize=True, return_dict=True
+        messages, tools=tools or None, add_generation_prompt=True, tokenize=True, return_dict=True
     )
     return list(asked["input_ids"])
 

@@ -24,7 +24,7 @@ import orjson
 
 import callwright
 from callwright.cli.refiner import RefinerSetup
-from callwright.models import ModelOptions, open_model
+from callwright.models import ModelOptions
 from callwright.nouns.errors import CallwrightError, ConfigError, ModelError
 from callwright.nouns.types import JsonObject, compute_digest
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS
@@ -370,7 +370,7 @@ def _select_readers(names: Sequence[str]) -> dict[str, Reader]:
 async def _generate_replies(
     examinations: Mapping[str, Examination], options: argparse.Namespace
 ) -> int:
-    model = open_model(options.model, ModelOptions(at_once=options.jobs))
+    model = open_measured_model(options.model or "local", ModelOptions(at_once=options.jobs))
     try:
         for examination in examinations.values():
             chosen = _select_tasks(
@@ -483,7 +483,9 @@ def _build_parser() -> argparse.ArgumentParser:
         help="ask --model the sets' questions, into --replies-out",
     )
     parser.add_argument(
-        "--model", default=None, help="local (default), local:PATH, or an endpoint as URL#MODEL"
+        "--model",
+        default=None,
+        help="local (default), local:PATH, trained:NAME in memory, or an endpoint as URL#MODEL",
     )
     parser.add_argument(
         "--mode",
