@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from callwright_lab.benchmarks.refine.report import render_report
+import pytest
+
+from callwright_lab.benchmarks.harm_bound.calibration import compute_upper_bound
+from callwright_lab.benchmarks.refine.report import HARM_LIMIT, render_report
 
 
 def row(task: str, reader: str, right: bool, **more: object) -> dict[str, object]:
@@ -96,7 +99,8 @@ def test_the_refiner_is_judged_for_each_upstream_by_the_harm_it_does() -> None:
     lines = {
         line.split("**")[1]: line for line in text.splitlines() if line.startswith("**Refiner")
     }
-    assert "**yes**" in lines["Refiner on good"]
+    assert "**open**" in lines["Refiner on good"], "nine right replies bound no harm"
+    assert "with no harm, 1,497 would" in lines["Refiner on good"]
     assert "harm 0 of 9" in lines["Refiner on good"]
     assert "1 of 1 wrong ones made right" in lines["Refiner on good"]
     assert "**no**" in lines["Refiner on bad"]
@@ -104,3 +108,16 @@ def test_the_refiner_is_judged_for_each_upstream_by_the_harm_it_does() -> None:
     assert "**no**" in lines["Refiner on idle"]
     assert "cannot be said" in lines["Refiner on lost"]
     assert "Refiner" not in render_report(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("lost", "right", "said"),
+    [(0, 1496, "open"), (0, 1497, "yes"), (1, 2000, "open"), (1, 2400, "yes"), (5, 2400, "no")],
+)
+def test_a_refiner_may_be_switched_on_where_the_replies_bound_its_harm(
+    lost: int, right: int, said: str
+) -> None:
+    pytest.importorskip("scipy")
+    pairs = [(True, False)] * lost + [(True, True)] * (right - lost) + [(False, True)] * 6
+    assert f"**{said}**" in render_report(asked("up", *pairs))
+    assert (compute_upper_bound(lost, right) <= HARM_LIMIT) is (said == "yes")

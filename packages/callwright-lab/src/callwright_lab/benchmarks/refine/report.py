@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from math import exp, lgamma, log, log1p
 from statistics import fmean, median
 from typing import Any
 
 from callwright_lab.benchmarks.comparison.paired import wilson_interval
 from callwright_lab.benchmarks.comparison.report import format_percent, render_table
+from callwright_lab.benchmarks.harm_bound.calibration import CONFIDENCE, count_needed
 from callwright_lab.benchmarks.refine.read import BASELINE
 from callwright_lab.benchmarks.refine.systems import render_systems
 
@@ -39,8 +41,9 @@ def render_verdicts(
     why.
 
     Harm is counted over all sets and modes of the upstream, against the same replies after the
-    rule groups. It may be switched on where at most :data:`HARM_LIMIT` of the replies that were
-    right without it are not any more, and more replies were won than lost.
+    rule groups. It is left off where more than :data:`HARM_LIMIT` of the replies that were right
+    without it are not any more, or no more replies were won than lost. It may be switched on where
+    the replies also show, at 95 % confidence, that harm is within the limit; else that is open.
     """
     pairs: dict[str, list[tuple[bool, bool]]] = {}
     for (_, upstream, _), readers in sorted(groups.items()):
@@ -70,10 +73,32 @@ def _render_verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
         f" %; the limit is {100 * HARM_LIMIT:.1f} %), {won} of {len(found) - right} wrong ones made"
         " right."
     )
-    within = rate.value <= HARM_LIMIT and won > lost
+    if rate.value > HARM_LIMIT or won <= lost:
+        return f"{head}**no**, leave it off: {said}"
+    if _is_harm_bounded(lost, right):
+        return f"{head}**yes**, it may be switched on: {said}"
     return (
-        head + ("**yes**, it may be switched on: " if within else "**no**, leave it off: ") + said
+        f"{head}**open**: {said} So few right replies do not show that harm is within the limit; with"
+        f" no harm, {count_needed(HARM_LIMIT):,} would (`callwright train harm-bound`)."
     )
+
+
+def _is_harm_bounded(lost: int, right: int) -> bool:
+    """Return True if so few of so many would be lost in at most 5 % of samples at the limit: the
+    one-sided test that the interval of Clopper and Pearson (1934) turns round.
+    """
+    odds = log(HARM_LIMIT), log1p(-HARM_LIMIT)
+    chances = (
+        exp(
+            lgamma(right + 1)
+            - lgamma(k + 1)
+            - lgamma(right - k + 1)
+            + k * odds[0]
+            + (right - k) * odds[1]
+        )
+        for k in range(lost + 1)
+    )
+    return sum(chances) <= 1 - CONFIDENCE
 
 
 def _render_section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:
