@@ -195,15 +195,17 @@ def count_models(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list that gets, each time that a model writes, the models in memory beside those of now."""
     from transformers import LlamaForCausalLM
 
+    from callwright_lab.training import generation
+
     def count() -> int:
         return sum(type(one) is LlamaForCausalLM for one in gc.get_objects())
 
-    def generate(self: Any, *given: Any, **named: Any) -> Any:
+    def continue_prompts(*given: Any, **named: Any) -> Any:
         seen.append(count() - before)
-        return write(self, *given, **named)
+        return write(*given, **named)
 
     gc.collect()
-    before, write = count(), LlamaForCausalLM.generate
+    before, write = count(), generation.continue_prompts
     seen: list[int] = []
-    monkeypatch.setattr(LlamaForCausalLM, "generate", generate)
+    monkeypatch.setattr(generation, "continue_prompts", continue_prompts)
     return seen

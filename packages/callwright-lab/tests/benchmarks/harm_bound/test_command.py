@@ -170,7 +170,7 @@ def test_a_local_refiner_has_room_for_its_longest_answer(
         opened.append(options.context)
         return ScriptedModel([])
 
-    monkeypatch.setattr("callwright.cli.refiner.open_model", open_model)
+    monkeypatch.setattr("callwright_lab.training.batched.open_model", open_model)
     monkeypatch.setattr(command, "identify_model", lambda spec: "mine")
     data = write_seal_tools(tmp_path / "data", 300)
     rows = write_rows(tmp_path / "right.jsonl", 1600, "mine")

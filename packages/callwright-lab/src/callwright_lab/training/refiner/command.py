@@ -11,8 +11,8 @@ Stages, in order, each leaving its result in ``--out``; ``--stages`` names those
 * ``draws``: with ``--draws``, replies drawn from the warm start for so many samples, those of
   ``own`` first, with their rewards, ``draws.jsonl``; DAPO then learns from the samples whose replies
   did not all earn the same
-* ``rejection``: rejection sampling, the warm start trained on by SFT on the best of these replies,
-  folder ``rejection``
+* ``rejection``: rejection sampling, the warm start trained on by SFT on those of these replies that
+  have full marks, if there are any, folder ``rejection``
 * ``dapo``: folder ``dapo`` with checkpoints and ``curve.jsonl``, drawn in ``curve.svg`` and
   ``curve.md``; the result in ``refiner``
 * ``against``: the warm start trained on by SFT for the seconds that DAPO took, folder ``against``
@@ -316,9 +316,9 @@ def _run_stage(
         print_progress(_describe_losses("sft", losses))
     if stage == "draws" and args.draws:
         _draw_replies(args, settings, start, learn, tokenizer)
-    if stage == "rejection":
+    if stage == "rejection" and (best := draws.choose_best(drawn)):
         losses = runs.run_rejection(
-            start, tokenizer, draws.choose_best(drawn), settings, out / "rejection-run", args.resume,
+            start, tokenizer, best, settings, out / "rejection-run", args.resume,
             out / "rejection",
         )  # fmt: skip
         print_progress(_describe_losses("rejection", losses))

@@ -101,7 +101,7 @@ def append_draws(path: Path, drawn: Sequence[Drawn]) -> None:
 
 
 def read_draws(path: Path) -> list[Drawn]:
-    """What a file holds; nothing where there is none. ConfigError names the line that is wrong."""
+    """Read the draws of a file; none where there is no file. ConfigError names the line that is wrong."""
     if not path.exists():
         return []
     return lines.read_rows(
