@@ -154,7 +154,7 @@ def test_every_stage_runs_and_leaves_its_result(data: Path, tmp_path: Path) -> N
     (out / "draws.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
     assert main([*common, "--stages", "rejection"]) == 0
     assert (out / "rejection" / "model.safetensors").is_file()
-    more_steps = ["--stages", "dapo", "--resume", "--steps", "3", "--batch", "2"]
+    more_steps = ["--stages", "dapo", "--resume", "--steps", "3"]
     assert main([*common, *more_steps]) == 0, "DAPO learns from what differs alone"
     other = tmp_path / "other"
     with pytest.raises(ConfigError, match="no samples in"):

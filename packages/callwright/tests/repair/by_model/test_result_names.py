@@ -74,6 +74,19 @@ def test_labels_that_would_stand_twice_stay_apart() -> None:
     assert list(keep_result_names(up, made, {0: 0, 1: 1})) == made
 
 
+def test_an_output_that_the_models_call_has_not_is_no_name_for_its_result() -> None:
+    before = [
+        ToolCall("var1", "weigh", {"who": "Ann"}),
+        ToolCall("var2", "print_code", {"data": "output_kg"}),
+    ]
+    made = [
+        ToolCall("var1", "print_code", {}),
+        ToolCall("var2", "print_code", {"data": "API_call_0"}),
+    ]
+    up = Upstream("", tuple(before), TOOLS, "Weigh Ann and print it.")
+    assert list(keep_result_names(up, made, {0: 0, 1: 1})) == made
+
+
 labels = st.sampled_from(["var1", "var2", "var3", "API_call_0", "API_call_1", "call_1"])
 references = st.sampled_from(
     [

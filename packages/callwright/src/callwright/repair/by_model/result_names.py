@@ -47,13 +47,14 @@ def keep_result_names(
         else:
             (by_output if was.notation == "output" else changes).append((ref, was.text))
     ids = {n: up.calls[i].id for i, n in pairs.items() if n not in fresh}
-    named = [replace(call, id=ids.get(n, call.id)) for n, call in enumerate(made)]
-    named = _rewrite_all(named, [*changes, *by_output])
-    if len({call.id for call in named}) == len(named) and _list_links(mine) == _list_links(
-        _follow_references(up, named, tools)
-    ):
-        return tuple(named)
-    return tuple(_rewrite_all(made, by_output))  # such a name needs no label
+    # an output's name needs no label
+    for kept, some in ((ids, [*changes, *by_output]), ({}, by_output)):
+        named = [replace(call, id=kept.get(n, call.id)) for n, call in enumerate(made)]
+        named = _rewrite_all(named, some)
+        is_distinct = len({call.id for call in named}) == len(named)
+        if is_distinct and _list_links(_follow_references(up, named, tools)) == _list_links(mine):
+            return tuple(named)
+    return tuple(made)
 
 
 def _rewrite_all(calls: Sequence[ToolCall], changes: Sequence[Change]) -> list[ToolCall]:
