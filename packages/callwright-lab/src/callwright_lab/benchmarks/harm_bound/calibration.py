@@ -74,7 +74,7 @@ def check_count(calls: int, limit: float = LIMIT, confidence: float = CONFIDENCE
             f"{calls:,} right replies are too few: a harm of at most {limit:.2%} with"
             f" {confidence:.0%} confidence needs {count_needed(limit, confidence):,}, and none of"
             " them harmed",
-            hint="give more data sets, or rows of your own with --right",
+            hint="give more data sets, as with --bfcl, or rows of your own with --right",
         )
     return allowed
 
