@@ -139,11 +139,9 @@ def _iter_read(
     start = 0
     while start < len(ids):
         size = len(ids) - start
-        while (
-            size > 1 and size * (ids.size(1) - min(padding[start : start + size])) > _READ_AT_ONCE
-        ):
+        while size > 1 and size * (ids.size(1) - padding[start + size - 1]) > _READ_AT_ONCE:
             size -= 1
-        unread = min(padding[start : start + size])
+        unread = padding[start + size - 1]  # of the longest: they stand by length
         some = (slice(start, start + size), slice(unread, None))
         cache = DynamicCache()
         out = model(

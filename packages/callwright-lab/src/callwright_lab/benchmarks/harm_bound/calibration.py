@@ -51,6 +51,21 @@ def compute_upper_bound(harms: int, calls: int, confidence: float = CONFIDENCE) 
     return 1.0 if harms >= calls else float(beta.ppf(confidence, harms + 1, calls - harms))
 
 
+def is_bounded(harms: int, calls: int, limit: float, confidence: float = CONFIDENCE) -> bool:
+    """Return True if that upper bound is at most ``limit``: so few harms would be seen in at most
+    ``1 - confidence`` of samples at the limit.
+    """
+    ways = (
+        math.lgamma(calls + 1) - math.lgamma(k + 1) - math.lgamma(calls - k + 1)
+        for k in range(harms + 1)
+    )
+    seen = (
+        math.exp(way + k * math.log(limit) + (calls - k) * math.log1p(-limit))
+        for k, way in enumerate(ways)
+    )
+    return harms < calls and sum(seen) <= 1 - confidence
+
+
 def count_needed(limit: float = LIMIT, confidence: float = CONFIDENCE) -> int:
     """Return how many right replies a calibration needs if none of them is harmed."""
     return math.ceil(math.log(1 - confidence) / math.log(1 - limit))
@@ -59,7 +74,7 @@ def count_needed(limit: float = LIMIT, confidence: float = CONFIDENCE) -> int:
 def count_allowed(calls: int, limit: float = LIMIT, confidence: float = CONFIDENCE) -> int:
     """Return how many harms leave the bound at most at the limit; -1 where not even none does."""
     harms = -1
-    while harms < calls and compute_upper_bound(harms + 1, calls, confidence) <= limit:
+    while harms < calls and is_bounded(harms + 1, calls, limit, confidence):
         harms += 1
     return harms
 

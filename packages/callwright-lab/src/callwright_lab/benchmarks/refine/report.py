@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from math import exp, lgamma, log, log1p
 from statistics import fmean, median
 from typing import Any
 
 from callwright_lab.benchmarks.comparison.paired import wilson_interval
 from callwright_lab.benchmarks.comparison.report import format_percent, render_table
-from callwright_lab.benchmarks.harm_bound.calibration import CONFIDENCE, count_needed
+from callwright_lab.benchmarks.harm_bound.calibration import count_needed, is_bounded
 from callwright_lab.benchmarks.refine.read import BASELINE
 from callwright_lab.benchmarks.refine.systems import render_systems
 
@@ -75,30 +74,12 @@ def _render_verdict(upstream: str, found: Sequence[tuple[bool, bool]]) -> str:
     )
     if rate.value > HARM_LIMIT or won <= lost:
         return f"{head}**no**, leave it off: {said}"
-    if _is_harm_bounded(lost, right):
+    if is_bounded(lost, right, HARM_LIMIT):
         return f"{head}**yes**, it may be switched on: {said}"
     return (
         f"{head}**open**: {said} So few right replies do not show that harm is within the limit; with"
         f" no harm, {count_needed(HARM_LIMIT):,} would (`callwright train harm-bound`)."
     )
-
-
-def _is_harm_bounded(lost: int, right: int) -> bool:
-    """Return True if so few of so many would be lost in at most 5 % of samples at the limit: the
-    one-sided test that the interval of Clopper and Pearson (1934) turns round.
-    """
-    odds = log(HARM_LIMIT), log1p(-HARM_LIMIT)
-    chances = (
-        exp(
-            lgamma(right + 1)
-            - lgamma(k + 1)
-            - lgamma(right - k + 1)
-            + k * odds[0]
-            + (right - k) * odds[1]
-        )
-        for k in range(lost + 1)
-    )
-    return sum(chances) <= 1 - CONFIDENCE
 
 
 def _render_section(title: str, readers: Mapping[str, Mapping[str, Row]]) -> str:

@@ -305,7 +305,6 @@ def _run_stage(
     from callwright_lab.training.refiner import draws, runs
 
     warm, out = args.out / "sft", args.out
-    drawn = draws.read_draws(out / _DRAWS)
     if stage in ("draws", "dapo") and settings.overlong:
         learn = runs.leave_out_long(learn, tokenizer, settings)
     start = str(warm) if stage != "sft" and warm.is_dir() else settings.model
@@ -316,13 +315,14 @@ def _run_stage(
         print_progress(_describe_losses("sft", losses))
     if stage == "draws" and args.draws:
         _draw_replies(args, settings, start, learn, tokenizer)
-    if stage == "rejection" and (best := draws.choose_best(drawn)):
+    if stage == "rejection" and (best := draws.choose_best(draws.read_draws(out / _DRAWS))):
         losses = runs.run_rejection(
             start, tokenizer, best, settings, out / "rejection-run", args.resume,
             out / "rejection",
         )  # fmt: skip
         print_progress(_describe_losses("rejection", losses))
     if stage == "dapo":
+        drawn = draws.read_draws(out / _DRAWS)
         chosen = [one.sample for one in drawn if one.differs] if drawn else learn
         rows = runs.run_dapo(
             start, tokenizer, chosen, settings, out / "dapo", args.minutes * 60, args.resume,

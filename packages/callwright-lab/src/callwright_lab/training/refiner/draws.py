@@ -16,8 +16,7 @@ from callwright.storage import lines
 from callwright_lab.training.decoding import continue_prompts
 from callwright_lab.training.generation import decode_reply, seed_draws, tokenize_chat
 from callwright_lab.training.refiner import store
-from callwright_lab.training.refiner.rewards import overlong_penalty, reward
-from callwright_lab.training.refiner.runs import build_chat
+from callwright_lab.training.refiner.runs import build_chat, build_rewards
 from callwright_lab.training.refiner.settings import Settings
 from callwright_lab.training.refiner.task import Sample
 
@@ -64,20 +63,13 @@ def draw_replies(
 def _grade_draws(
     sample: Sample, replies: Sequence[list[int]], tokenizer: Any, settings: Settings
 ) -> Drawn:
-    texts = tuple(decode_reply(tokenizer, ids) for ids in replies)
+    places = [0] * len(replies)
     earned = [
-        reward(
-            text, sample.upstream, sample.task.gold, sample.kind, sample.format, settings.variant
-        ).value
-        for text in texts
+        rate(completion_ids=replies, sample=places)
+        for rate in build_rewards([sample], tokenizer, settings)
     ]
-    if settings.overlong:
-        lengths = map(len, replies)
-        earned = [
-            value + overlong_penalty(length, settings.free, settings.longest)
-            for value, length in zip(earned, lengths, strict=True)
-        ]
-    return Drawn(sample, texts, tuple(earned))
+    texts = tuple(decode_reply(tokenizer, ids) for ids in replies)
+    return Drawn(sample, texts, tuple(map(sum, zip(*earned, strict=True))))
 
 
 def choose_best(drawn: Sequence[Drawn]) -> list[tuple[Sample, str]]:

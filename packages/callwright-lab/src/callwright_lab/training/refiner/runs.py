@@ -101,6 +101,14 @@ def run_rejection(
     return tuning.run_sft(model, tokenizer, rows, settings, out, resume=resume, result=result)
 
 
+def build_rewards(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> list[Any]:
+    """What a reply earns, as TRL calls it; a reply's reward is their sum."""
+    found: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
+    if settings.overlong:
+        found.append(OverlongPenalty(settings.free, settings.longest))
+    return found
+
+
 def run_dapo(
     model: Any, tokenizer: Any, samples: Sequence[Sample], settings: Settings, out: Path,
     seconds: float = 0, resume: bool = False, result: Path | None = None,
@@ -110,7 +118,5 @@ def run_dapo(
     ConfigError without ``resume`` where there is a run: it is never written over.
     """
     rows = [{"prompt": build_chat(s, settings.prompt), "sample": i} for i, s in enumerate(samples)]
-    rewards: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
-    if settings.overlong:
-        rewards.append(OverlongPenalty(settings.free, settings.longest))
+    rewards = build_rewards(samples, tokenizer, settings)
     return tuning.run_grpo(model, tokenizer, rows, rewards, settings, out, seconds, resume, result)

@@ -99,15 +99,17 @@ def find_unreadable(up: Upstream, made: Sequence[ToolCall]) -> list[Objection]:
 
 
 def _iter_repeated(up: Upstream, made: Sequence[ToolCall]) -> Iterator[Objection]:
-    before, after = (Counter(map(_key_by_call, calls)) for calls in (up.calls, made))
+    before, after = (Counter(map(key_by_call, calls)) for calls in (up.calls, made))
     for key, count in after.items():
         if count > max(1, before[key]):
-            said = f"The model makes an equal call of '{key[0]}' {count} times."
+            name = next(call.tool for call in made if key_by_call(call) == key)
+            said = f"The model makes an equal call of '{name}' {count} times."
             yield Objection("repeated", said)
 
 
-def _key_by_call(call: ToolCall) -> tuple[str, str]:
-    return call.tool, to_canonical_json(call.arguments)
+def key_by_call(call: ToolCall) -> str:
+    """The same text for calls that are equal but for their ids."""
+    return to_canonical_json([call.tool, call.arguments])
 
 
 def _iter_refused(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iterator[Objection]:

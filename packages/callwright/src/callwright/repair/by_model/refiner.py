@@ -35,6 +35,7 @@ from callwright.repair.by_model.guard import (
     Upstream,
     find_objections,
     find_unreadable,
+    key_by_call,
 )
 from callwright.repair.by_model.harm_score import measure_change
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS, Prompt, RefinerSettings
@@ -312,7 +313,7 @@ def _assign_ids(before: Sequence[ToolCall], made: Sequence[ToolCall]) -> tuple[T
             )
             old = replace(call, id=f"call_{number + 1}" if call.id in used else call.id)
             used.add(old.id)
-        found.append(old if _key_by_call(old) == _key_by_call(call) else replace(call, id=old.id))
+        found.append(old if key_by_call(old) == key_by_call(call) else replace(call, id=old.id))
     return tuple(found)
 
 
@@ -355,7 +356,7 @@ def _list_edit(change: Change, place: Location, before: Json, after: Json) -> No
 
 def _pair_calls(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[int, int]:
     pairs: dict[int, int] = {}
-    for key in (_key_by_call, _key_by_tool, _key_by_arguments, _key_by_place):
+    for key in (key_by_call, _key_by_tool, _key_by_arguments, _key_by_place):
         for i, call in enumerate(before):
             if i not in pairs:
                 free = (
@@ -367,10 +368,6 @@ def _pair_calls(before: Sequence[ToolCall], after: Sequence[ToolCall]) -> dict[i
                 if at is not None:
                     pairs[i] = at
     return pairs
-
-
-def _key_by_call(call: ToolCall) -> str:
-    return to_canonical_json([call.tool, call.arguments])
 
 
 def _key_by_tool(call: ToolCall) -> str:
