@@ -102,7 +102,7 @@ def run_rejection(
 
 
 def build_rewards(samples: Sequence[Sample], tokenizer: Any, settings: Settings) -> list[Any]:
-    """What a reply earns, as TRL calls it; a reply's reward is their sum."""
+    """Build what TRL calls to reward replies; a reply's reward is their sum."""
     found: list[Any] = [RefinerReward(samples, tokenizer, settings.variant)]
     if settings.overlong:
         found.append(OverlongPenalty(settings.free, settings.longest))
