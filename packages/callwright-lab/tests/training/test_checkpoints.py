@@ -61,6 +61,9 @@ def test_an_adapter_is_opened_on_the_base_that_it_names(tmp_path: Path) -> None:
         model, _ = open_model(str(tmp_path / "adapter"), learn=learn)
         assert torch.allclose(model(ids).logits, adapted(ids).logits, atol=1e-5)
         assert any(p.requires_grad for p in model.parameters()) is learn
+        halved, _ = open_model(str(tmp_path / "adapter"), bf16=True, learn=learn)
+        types = {p.dtype for name, p in halved.named_parameters() if "lora_" in name}
+        assert types == {torch.float32 if learn else torch.bfloat16}
 
 
 def test_the_head_sees_rows_that_lie_together(tmp_path: Path) -> None:

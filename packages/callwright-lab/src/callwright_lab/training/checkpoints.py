@@ -34,8 +34,8 @@ def open_model(
 
     ``name``: a folder with a checkpoint or an adapter, a GGUF file, a name of ``callwright
     weights``, or a model hub's name. A GGUF file is dequantised. An adapter is put on the base that
-    it names; ``learn`` makes its weights learnable. The type is float32, or bfloat16 with ``bf16``;
-    with ``four_bits`` the base is quantised to NF4 as it is loaded.
+    it names; ``learn`` makes its weights learnable, in float32. The type is float32, or bfloat16 with
+    ``bf16``; with ``four_bits`` the base is quantised to NF4 as it is loaded.
 
     Raises ConfigError for a name that cannot be opened, MissingExtra for what is not installed.
     """
@@ -145,7 +145,10 @@ def _replace_folder(part: Path, folder: Path) -> None:
 def _open_adapter(folder: Path, *, bf16: bool, four_bits: bool, learn: bool) -> tuple[Any, Any]:
     base = PeftConfig.from_pretrained(str(folder)).base_model_name_or_path
     model, tokenizer = open_model(str(base), bf16=bf16, four_bits=four_bits)
-    made = PeftModel.from_pretrained(model, str(folder), is_trainable=learn)
+    # PEFT keeps adapters in float32 for who learns; who answers would convert every state for it
+    made = PeftModel.from_pretrained(
+        model, str(folder), is_trainable=learn, autocast_adapter_dtype=learn
+    )
     return made, tokenizer
 
 
