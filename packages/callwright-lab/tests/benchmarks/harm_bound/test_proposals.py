@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from callwright.nouns.types import READ, Message, Tool, ToolCall
 from callwright_lab.benchmarks.harm.gold import GoldCase
 from callwright_lab.benchmarks.harm_bound.calibration import Outcome
 from callwright_lab.benchmarks.harm_bound.proposals import (
+    is_sound,
     iter_made,
     judge_proposal,
     keep_once,
@@ -61,6 +64,35 @@ def test_another_order_harms_only_where_one_call_uses_another() -> None:
     linked = (CASE.calls[0], ToolCall("call_2", "other", {"city": "$call_1.city$"}))
     seen = see_right(GoldCase("c", "made", CASE.query, CASE.tools, linked))
     assert judge_proposal(seen, write_reply(linked)).is_right
+
+
+def test_what_says_nothing_and_what_the_gate_converts_is_no_harm() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "age": {"type": "integer"},
+            "full": {"type": "boolean", "default": False},
+            "day": {"type": ["string", "null"]},
+        },
+        "required": ["age"],
+    }
+    tool = Tool("look", "", schema, effects=READ)
+    gold = ToolCall("call_1", "look", {"age": "49", "full": False, "day": None})
+    seen = see_right(GoldCase("c", "made", "Look at 49.", (tool,), (gold,)))
+    for given, is_right in (
+        ({"age": 49}, True), ({"age": 49, "full": False}, True), ({"age": 49, "full": True}, False),
+        ({"age": 50}, False), ({"age": 49, "day": "Monday"}, False),
+    ):  # fmt: skip
+        made = judge_proposal(seen, write_reply([ToolCall("call_1", "look", given)]))
+        assert made.is_right is is_right or made.features is None, given
+
+
+def test_a_reply_that_the_gate_refuses_is_not_a_right_one() -> None:
+    assert is_sound(CASE)
+    linked = (CASE.calls[0], ToolCall("call_2", "other", {"city": "$call_1.city$"}))
+    assert is_sound(replace(CASE, calls=linked))
+    for given in ({}, {"city": {"name": "Town1"}}):
+        assert not is_sound(replace(CASE, calls=(ToolCall("call_1", "tool_1", given),)))
 
 
 def test_the_conversation_before_the_request_is_seen() -> None:

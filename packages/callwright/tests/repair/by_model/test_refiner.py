@@ -392,7 +392,10 @@ def test_a_result_that_the_upstream_names_by_its_output_keeps_that_name(is_guard
     assert bool(found.edits) is not is_guarded
 
 
-def test_a_reference_that_leads_elsewhere_is_the_models() -> None:
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_a_reference_of_a_right_call_that_leads_elsewhere_is_a_change_of_it(
+    is_guarded: bool,
+) -> None:
     other = replace(BORN, name="find_home", output_schema={"properties": {"output_home": {}}})
     before = [
         ToolCall("call_1", "find_birthplace", {"name": "Ann Ek"}),
@@ -405,6 +408,11 @@ def test_a_reference_that_leads_elsewhere_is_the_models() -> None:
         ' "responses": ["API_call_1"]}, {"api_name": "find_capital", "parameters": {"place":'
         ' "API_call_1"}, "responses": ["API_call_2"]}]</nested_function>'
     )
-    asking = ask("", before, [BORN, other, CAPITAL], "Capital of the country of Ann Ek's home?")
+    query, settings = (
+        "Capital of the country of Ann Ek's home?",
+        RefinerSettings(is_guarded=is_guarded),
+    )
+    asking = ask("", before, [BORN, other, CAPITAL], query, settings=settings)
     found = answered(asking, ScriptedModel([answer]))
-    assert found.calls[2].arguments == {"place": "API_call_1"}
+    told = "output_birthplace" if is_guarded else "API_call_1"
+    assert found.calls[2].arguments == {"place": told}

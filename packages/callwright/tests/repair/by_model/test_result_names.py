@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.nouns.types import READ, Tool, ToolCall
+from callwright.nouns.types import DESTRUCTIVE, READ, Tool, ToolCall
 from callwright.repair.by_model.guard import Upstream
-from callwright.repair.by_model.result_names import _follow_references, keep_result_names
+from callwright.repair.by_model.result_names import (
+    _follow_references,
+    find_relinked,
+    keep_result_names,
+)
 
 WEIGH = Tool(
     "weigh",
@@ -85,6 +91,27 @@ def test_an_output_that_the_models_call_has_not_is_no_name_for_its_result() -> N
     ]
     up = Upstream("", tuple(before), TOOLS, "Weigh Ann and print it.")
     assert list(keep_result_names(up, made, {0: 0, 1: 1})) == made
+
+
+def test_a_right_call_that_takes_the_result_of_another_call_is_objected_to() -> None:
+    before = [
+        ToolCall("var1", "weigh", {"who": "Ann"}),
+        ToolCall("var2", "weigh", {"who": "Bo"}),
+        ToolCall("var3", "print_code", {"data": "$var2.output_kg$"}),
+    ]
+    other = [*before[:2], ToolCall("var3", "print_code", {"data": "$var1.output_kg$"})]
+    pairs = {0: 0, 1: 1, 2: 2}
+    query = "Weigh Ann and Bo and print it."
+    up = Upstream("", tuple(before), TOOLS, query)
+    assert [one.kind for one in find_relinked(up, other, pairs)] == ["lost"]
+    assert not [*find_relinked(up, before, pairs)]
+    assert not [*find_relinked(up, [before[1], before[0], before[2]], {0: 1, 1: 0, 2: 2})]
+    writing = (WEIGH, replace(PRINT, effects=DESTRUCTIVE))
+    up = Upstream("", tuple(before), writing, query)
+    assert [one.kind for one in find_relinked(up, other, pairs)] == ["write"]
+    ghost = (*before[:2], ToolCall("var3", "print_code", {"data": "$var2.output_kg$", "x": 1}))
+    up = Upstream("", ghost, TOOLS, query)
+    assert not [*find_relinked(up, other, pairs)], "it was not right"
 
 
 labels = st.sampled_from(["var1", "var2", "var3", "API_call_0", "API_call_1", "call_1"])

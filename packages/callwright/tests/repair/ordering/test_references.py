@@ -6,6 +6,7 @@ from callwright.language.tokens import squash_name
 from callwright.nouns.types import Tool, ToolCall
 from callwright.repair.ordering.references import (
     Labels,
+    Meaning,
     find_call_references,
     labels_of,
     rewrite_references,
@@ -123,6 +124,22 @@ def test_a_nestools_call_has_one_label_for_each_output() -> None:
     meaning = Labels(calls, tools, given).meaning(ref)
     assert meaning is not None
     assert (meaning.call, meaning.output) == (0, "available")
+
+
+def test_a_label_of_another_call_is_none_of_the_first_calls_outputs() -> None:
+    """A model that labels each call once was read as if its second label were the first call's
+    second output."""
+    calls = [
+        ToolCall("API_call_0", "isbn", {}),
+        ToolCall("API_call_1", "isbn", {}),
+        ToolCall("API_call_2", "shelf", {"book": "API_call_1"}),
+    ]
+    tools = {"isbn": tool("isbn", "details", "available"), "shelf": tool("shelf", "place")}
+    given = labels_of(calls, tools)
+    assert given == [("API_call_0",), ("API_call_1",), ("API_call_2",)]
+    (ref,) = find_call_references(calls, tools.values())
+    meaning = Labels(calls, tools, given).meaning(ref)
+    assert meaning == Meaning(1), "which of its outputs is meant is not known"
 
 
 def test_calls_without_labels_are_counted() -> None:

@@ -46,6 +46,7 @@ from callwright_lab.benchmarks.harm_bound.calibration import (
 from callwright_lab.benchmarks.harm_bound.fitting import LEAST, fit_score
 from callwright_lab.benchmarks.harm_bound.proposals import (
     Seen,
+    is_sound,
     iter_made,
     judge_proposal,
     keep_once,
@@ -71,11 +72,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = _build_settings(args)
     fit, right = _load_cases(args)
     Random("calibration").shuffle(right)
-    right = right[: args.calls or None]
+    right = list(filter(is_sound, right))[: args.calls or None]
     check_count(len(right), args.limit)
     calibration = [see_right(case) for case in right]
     spoiled = _list_spoiled(right[: args.spoiled])
-    learned = [*map(see_right, fit[: args.fit]), *_list_spoiled(fit[: args.fit])]
+    some = list(filter(is_sound, fit))[: args.fit]
+    learned = [*map(see_right, some), *_list_spoiled(some)]
     with ExitStack() as stack:
         answers = _open_answers(args, settings, stack)
         asked = _judge_all(answers, learned) if args.refiner else []

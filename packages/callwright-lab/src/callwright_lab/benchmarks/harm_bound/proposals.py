@@ -10,11 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from callwright.nouns.types import Reply, ToolCall, to_canonical_json
-from callwright.repair.by_model.guard import Upstream
+from callwright.nouns.types import CheckedCall, Reply, ToolCall, to_canonical_json
+from callwright.repair.by_model.guard import Upstream, check_chained
 from callwright.repair.by_model.harm_score import measure_change
 from callwright.repair.by_model.refiner import read_proposal
 from callwright.repair.draft import AFTER_CALLS, Drafts
+from callwright.repair.gate import Gate
 from callwright.repair.ordering.references import find_call_references
 from callwright_lab.benchmarks.harm.gold import GoldCase
 from callwright_lab.benchmarks.harm_bound.calibration import Outcome
@@ -65,6 +66,18 @@ def see_right(case: GoldCase) -> Seen:
     """The case's own calls, as an upstream's."""
     query = "\n".join([*(f"{m.role.upper()}: {m.content}" for m in case.messages), case.query])
     return Seen(case.id, Upstream("", case.calls, case.tools, query), case.calls)
+
+
+def is_sound(case: GoldCase) -> bool:
+    """Return True if the gate accepts the case's calls. Data sets hold some that are cut off, or of
+    a wrong type: no such reply is right.
+    """
+    gate, refs = Gate(case.tools), find_call_references(case.calls, case.tools, case.query)
+    return all(
+        isinstance(gate.check(call), CheckedCall)
+        or not check_chained(call, [ref for ref in refs if ref.call == n], gate)
+        for n, call in enumerate(case.calls)
+    )
 
 
 def see_spoiled(case: GoldCase, seed: int = 0) -> Seen | None:
@@ -122,8 +135,29 @@ def judge_proposal(seen: Seen, reply: Reply) -> Outcome:
 
 
 def _is_same(up: Upstream, made: Sequence[ToolCall], gold: Sequence[ToolCall]) -> bool:
-    """Return True if the calls are the gold calls; their order counts where one uses another."""
-    sides = [[(c.tool, canonicalize_value(c.arguments)) for c in side] for side in (made, gold)]
+    """Return True if what is sent is what is sent of the gold calls; the order counts where one
+    call uses another.
+    """
+    gate = Gate(up.tools)
+    sides = [[(c.tool, _render_sent(c, gate)) for c in side] for side in (made, gold)]
     if find_call_references(gold, up.tools, up.query):
         return sides[0] == sides[1]
     return sorted(sides[0]) == sorted(sides[1])
+
+
+def _render_sent(call: ToolCall, gate: Gate) -> str:
+    """A call's arguments after the gate's conversions, as the rules make them before a refiner sees
+    the call; without optional ones that are null or as their schema has them by default.
+    """
+    sent = gate.check(call)
+    if not isinstance(sent, CheckedCall):
+        return canonicalize_value(call.arguments)
+    saying = {}
+    for key, value in sent.arguments.items():
+        schema = sent.tool.properties.get(key)
+        default = schema.get("default") if isinstance(schema, dict) else None
+        if key in sent.tool.required or canonicalize_value(value) not in map(
+            canonicalize_value, (None, default)
+        ):
+            saying[key] = value
+    return canonicalize_value(saying)

@@ -31,7 +31,8 @@ ObjectionKind: TypeAlias = Literal[
 equal call stands there more often than the upstream made it. ``refused``: the gate does not let a
 call through. ``write``: a write that is new, finished from a part, or changed although it was
 right, or with a value from nowhere where the tool is declared to write. ``order``: a reference that
-nothing provides. ``lost``: a right call is gone or changed. ``added``: all calls were right, and
+nothing provides. ``lost``: a right call is gone, changed, or takes the result of another call.
+``added``: all calls were right, and
 there is one more. ``ungrounded``: a value comes from nowhere.
 """
 SCORED: frozenset[ObjectionKind] = frozenset({"lost", "added", "ungrounded"})
@@ -165,7 +166,7 @@ def _iter_lost_calls(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iter
     """
     kept = Counter(_fixed_parts(made, up))
     parts = _fixed_parts(up.calls, up)
-    writing = _list_declared_writes(up.tools)
+    writing = list_declared_writes(up.tools)
     right = find_right_calls(up, gate)
     if len(made) > len(up.calls) == len(right) > 0:
         yield Objection("added", f"The {len(right)} calls were right and more are added.")
@@ -177,7 +178,7 @@ def _iter_lost_calls(up: Upstream, made: Sequence[ToolCall], gate: Gate) -> Iter
         kept[parts[n]] -= 1
 
 
-def _list_declared_writes(tools: Sequence[Tool]) -> set[str]:
+def list_declared_writes(tools: Sequence[Tool]) -> set[str]:
     """The tools of which somebody has said that they may change something."""
     return {t.name for t in tools if t.effects.declares_write}
 
@@ -242,7 +243,7 @@ def _is_truncated_json(text: str) -> bool:
 
 
 def _iter_invented_values(up: Upstream, made: Sequence[ToolCall]) -> Iterator[Objection]:
-    sources, writing = up.sources(), _list_declared_writes(up.tools)
+    sources, writing = up.sources(), list_declared_writes(up.tools)
     tools = {t.name: t for t in up.tools}
     spans = {(r.call, r.path) for r in find_call_references(made, up.tools, up.query)}
     for n, call in enumerate(made):

@@ -40,7 +40,7 @@ from callwright.repair.by_model.guard import (
 from callwright.repair.by_model.harm_score import measure_change
 from callwright.repair.by_model.refiner_settings import MAX_TOKENS, Prompt, RefinerSettings
 from callwright.repair.by_model.reply import RefinerReply, read_reply
-from callwright.repair.by_model.result_names import keep_result_names
+from callwright.repair.by_model.result_names import find_relinked, keep_result_names
 from callwright.repair.draft import AFTER_CALLS, Change, Draft, Drafts
 from callwright.repair.location import NAME, REPLY, Location, in_arguments
 from callwright.repair.ordering.references import find_call_references
@@ -260,9 +260,12 @@ def read_proposal(
         return Proposal(None, (Objection("none", "The model's answer stops in the middle."),))
     calls = read.calls
     if is_guarded:
-        calls = keep_result_names(up, calls, _pair_calls(up.calls, calls))
-    check = find_objections if is_guarded else find_unreadable
-    found = Proposal(None, tuple(check(up, calls)))
+        pairs = _pair_calls(up.calls, calls)
+        calls = keep_result_names(up, calls, pairs)
+        objections = [*find_objections(up, calls), *find_relinked(up, calls, pairs)]
+    else:
+        objections = find_unreadable(up, calls)
+    found = Proposal(None, tuple(objections))
     if found.is_limited:
         return found
     made = order(calls, up.tools, query=up.query).calls

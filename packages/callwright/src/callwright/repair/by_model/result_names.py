@@ -11,7 +11,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from callwright.nouns.types import Tool, ToolCall
-from callwright.repair.by_model.guard import Upstream
+from callwright.repair.by_model.guard import (
+    Objection,
+    Upstream,
+    find_right_calls,
+    list_declared_writes,
+)
+from callwright.repair.gate import Gate
 from callwright.repair.ordering.references import (
     Labels,
     Reference,
@@ -55,6 +61,23 @@ def keep_result_names(
         if is_distinct and _list_links(_follow_references(up, named, tools)) == _list_links(mine):
             return tuple(named)
     return tuple(made)
+
+
+def find_relinked(
+    up: Upstream, made: Sequence[ToolCall], pairs: Mapping[int, int]
+) -> Iterator[Objection]:
+    """The objections to arguments of right calls that refer to the result of another call than they
+    did; ``pairs`` as above.
+    """
+    tools = {tool.name: tool for tool in up.tools}
+    mine = {(ref.call, ref.path): to for ref, to in _follow_references(up, made, tools)}
+    writing, right = list_declared_writes(up.tools), find_right_calls(up, Gate(up.tools))
+    for ref, to in _follow_references(up, up.calls, tools) if mine else ():
+        now = mine.get((pairs.get(ref.call, -1), ref.path))
+        if ref.call in right and now not in (None, pairs.get(to)):
+            name = up.calls[ref.call].tool
+            said = f"The call of '{name}' was right and takes the result of another call."
+            yield Objection("write" if name in writing else "lost", said)
 
 
 def _rewrite_all(calls: Sequence[ToolCall], changes: Sequence[Change]) -> list[ToolCall]:

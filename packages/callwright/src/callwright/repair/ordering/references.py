@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from callwright.language.tokens import squash_name
 from callwright.nouns.memo import cache_by_text
@@ -186,9 +186,10 @@ class Labels:
         self._meant: dict[str, Meaning] = {}
         for i, labels in enumerate(self.given):
             outputs = named_outputs(tools[calls[i].tool]) if calls[i].tool in tools else ()
-            several = len(labels) > 1 or (labels and labels[0].startswith("API_call_"))
+            # one label of a tool with several outputs stands for all that it returns
+            is_whole = len(labels) == 1 and (len(outputs) > 1 or labels[0][:9] != "API_call_")
             for k, label in enumerate(labels):
-                output = outputs[k] if several and k < len(outputs) else ""
+                output = "" if is_whole or k >= len(outputs) else outputs[k]
                 self._meant.setdefault(squash_name(label), Meaning(i, output))
         self._stems = {strip_label_number(label) for labels in self.given for label in labels}
 
@@ -260,17 +261,17 @@ def label_number(label: str) -> int:
 
 def labels_of(calls: Sequence[ToolCall], tools: Mapping[str, Tool]) -> list[tuple[str, ...]]:
     """The labels that the ids of calls are: several are separated by blanks or commas; a first
-    ``API_call_k`` alone stands for as many as the tool has outputs.
+    ``API_call_k`` alone stands for as many as the tool has outputs, up to a label of another call.
     """
+    given = [tuple(filter(None, re.split(r"[\s,]+", call.id))) for call in calls]
+    taken = {label for own in given for label in own}
     found: list[tuple[str, ...]] = []
-    for call in calls:
-        own = tuple(filter(None, re.split(r"[\s,]+", call.id)))
+    for call, own in zip(calls, given, strict=True):
         m = re.fullmatch(r"API_call_(\d+)", own[0]) if len(own) == 1 else None
         if m and call.tool in tools:
-            first = int(m[1])
-            own = tuple(
-                f"API_call_{first + k}" for k in range(max(1, len(named_outputs(tools[call.tool]))))
-            )
+            outputs = range(1, len(named_outputs(tools[call.tool])))
+            more = (f"API_call_{int(m[1]) + k}" for k in outputs)
+            own += tuple(takewhile(lambda label: label not in taken, more))
         found.append(own)
     return found
 
