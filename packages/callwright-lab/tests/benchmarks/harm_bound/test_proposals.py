@@ -93,6 +93,9 @@ def test_a_reply_that_the_gate_refuses_is_not_a_right_one() -> None:
     assert is_sound(replace(CASE, calls=linked))
     for given in ({}, {"city": {"name": "Town1"}}):
         assert not is_sound(replace(CASE, calls=(ToolCall("call_1", "tool_1", given),)))
+    for text, is_right in (('[{"name": "Ann"', False), ('[{"name": "Ann"}]', True), ("[a-z", True)):
+        call = ToolCall("call_1", "tool_1", {"city": text})
+        assert is_sound(replace(CASE, calls=(call,))) is is_right
 
 
 def test_the_conversation_before_the_request_is_seen() -> None:

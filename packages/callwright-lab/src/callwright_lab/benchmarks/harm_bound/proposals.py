@@ -6,11 +6,20 @@ purpose, which a refiner would harm so, and the way back, which helps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from callwright.nouns.types import CheckedCall, Reply, ToolCall, to_canonical_json
+from callwright.jsontext import JsonError, parse_lenient
+from callwright.nouns.types import (
+    CheckedCall,
+    Json,
+    Reply,
+    ToolCall,
+    iter_scalars,
+    to_canonical_json,
+)
 from callwright.repair.by_model.guard import Upstream, check_chained
 from callwright.repair.by_model.harm_score import measure_change
 from callwright.repair.by_model.refiner import read_proposal
@@ -26,6 +35,7 @@ from callwright_lab.training.refiner.matching import canonicalize_value
 
 _TRIES = 8  # kinds of errors, until one fits the calls
 FIT_FOLD = FOLDS - 1
+_BEGUN = re.compile(r'\s*[\[{][\s\[{]*"')  # JSON, and no template or regular expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +79,24 @@ def see_right(case: GoldCase) -> Seen:
 
 
 def is_sound(case: GoldCase) -> bool:
-    """Return True if the gate accepts the case's calls. Data sets hold some that are cut off, or of
-    a wrong type: no such reply is right.
+    """Return True if the gate accepts the case's calls, and no text in them is JSON that stops in
+    the middle. Data sets hold both: no such reply is right.
     """
     gate, refs = Gate(case.tools), find_call_references(case.calls, case.tools, case.query)
     return all(
         isinstance(gate.check(call), CheckedCall)
         or not check_chained(call, [ref for ref in refs if ref.call == n], gate)
         for n, call in enumerate(case.calls)
-    )
+    ) and not any(map(_is_cut_off, iter_scalars([call.arguments for call in case.calls])))
+
+
+def _is_cut_off(value: Json) -> bool:
+    try:
+        return (
+            isinstance(value, str) and bool(_BEGUN.match(value)) and parse_lenient(value).truncated
+        )
+    except JsonError:
+        return False
 
 
 def see_spoiled(case: GoldCase, seed: int = 0) -> Seen | None:
