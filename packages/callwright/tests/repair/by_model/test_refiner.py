@@ -408,10 +408,8 @@ def test_a_reference_of_a_right_call_that_leads_elsewhere_is_a_change_of_it(
         ' "responses": ["API_call_1"]}, {"api_name": "find_capital", "parameters": {"place":'
         ' "API_call_1"}, "responses": ["API_call_2"]}]</nested_function>'
     )
-    query, settings = (
-        "Capital of the country of Ann Ek's home?",
-        RefinerSettings(is_guarded=is_guarded),
-    )
+    query = "Capital of the country of Ann Ek's home?"
+    settings = RefinerSettings(is_guarded=is_guarded)
     asking = ask("", before, [BORN, other, CAPITAL], query, settings=settings)
     found = answered(asking, ScriptedModel([answer]))
     told = "output_birthplace" if is_guarded else "API_call_1"

@@ -71,13 +71,16 @@ def find_relinked(
     """
     tools = {tool.name: tool for tool in up.tools}
     mine = {(ref.call, ref.path): to for ref, to in _follow_references(up, made, tools)}
-    writing, right = list_declared_writes(up.tools), find_right_calls(up, Gate(up.tools))
-    for ref, to in _follow_references(up, up.calls, tools) if mine else ():
-        now = mine.get((pairs.get(ref.call, -1), ref.path))
-        if ref.call in right and now not in (None, pairs.get(to)):
-            name = up.calls[ref.call].tool
-            said = f"The call of '{name}' was right and takes the result of another call."
-            yield Objection("write" if name in writing else "lost", said)
+    moved = [
+        ref.call
+        for ref, to in _follow_references(up, up.calls, tools)
+        if mine.get((pairs.get(ref.call, -1), ref.path)) not in (None, pairs.get(to))
+    ]
+    right = find_right_calls(up, Gate(up.tools)) if moved else []
+    writing = list_declared_writes(up.tools)
+    for name in (up.calls[n].tool for n in moved if n in right):
+        said = f"The call of '{name}' was right and takes the result of another call."
+        yield Objection("write" if name in writing else "lost", said)
 
 
 def _rewrite_all(calls: Sequence[ToolCall], changes: Sequence[Change]) -> list[ToolCall]:

@@ -187,7 +187,9 @@ class Labels:
         for i, labels in enumerate(self.given):
             outputs = named_outputs(tools[calls[i].tool]) if calls[i].tool in tools else ()
             # one label of a tool with several outputs stands for all that it returns
-            is_whole = len(labels) == 1 and (len(outputs) > 1 or labels[0][:9] != "API_call_")
+            is_whole = len(labels) == 1 and (
+                len(outputs) > 1 or not labels[0].startswith("API_call_")
+            )
             for k, label in enumerate(labels):
                 output = "" if is_whole or k >= len(outputs) else outputs[k]
                 self._meant.setdefault(squash_name(label), Meaning(i, output))
