@@ -86,6 +86,43 @@ def test_a_year_is_no_identifier() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Cancel my order and mail bo@example.org that it is gone.",
+        "Cancel the order that https://example.org/basket shows.",
+        "Cancel my order, it cost 12.50.",
+    ],
+)
+def test_an_address_a_link_and_a_price_are_no_identifiers(request_: str) -> None:
+    assert [need.field.text for need in find_needs(CANCEL, request_)] == ["order_id"]
+
+
+@pytest.mark.parametrize(
+    ("field", "request_"),
+    [
+        ({"description": "An e-mail address or number."}, "Block bo@example.org."),
+        ({"description": "Its id or its URL."}, "Block https://example.org/bo."),
+    ],
+)
+def test_an_input_that_takes_an_address_or_a_link_is_given_it(
+    field: dict[str, str], request_: str
+) -> None:
+    schema = {"properties": {"user_id": field}, "required": ["user_id"]}
+    assert find_needs(Tool("block_user", "", schema), request_) == ()
+
+
+def test_a_number_is_given_by_numbers_only() -> None:
+    schema = {"properties": {"order_id": {"type": "integer"}}, "required": ["order_id"]}
+    cancel = Tool("cancel_order", "", schema)
+    assert len(find_needs(cancel, "Cancel the order that comes at 10am with the box AX-9931.")) == 1
+    assert find_needs(cancel, 'Cancel my order, "4471".') == ()
+
+
+def test_coordinates_with_a_fraction_are_given() -> None:
+    assert find_needs(FORECAST, "The weather at 59.91, 10.75.") == ()
+
+
 def test_what_one_can_write_down_is_not_looked_up() -> None:
     assert find_needs(_tool("find_hotels", ("city", "nights")), "A hotel, please.") == ()
     assert find_needs(GEOCODE, "Where is it?") == ()

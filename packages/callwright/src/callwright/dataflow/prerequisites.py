@@ -53,6 +53,10 @@ _VALUE = re.compile(
     r"|(?<!\w)[\"“‘'`][^\"”’'`\s]{2,60}[\"”’'`](?!\w)"  # quoted, one word
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_LINK = re.compile(r"https?://")
+_NUMBER = re.compile(r"[\"“‘'`]?-?\d+(?:\.\d+)?[\"”’'`]?")  # also a quoted one
+_MAIL = ENGLISH.words("extraction.mail")
+_LINKS = ENGLISH.words("extraction.links")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def find_needs(tool: Tool, request: str) -> tuple[Need, ...]:
     open_inputs = [
         f for f in get_profile(tool).inputs if f.required and is_looked_up(f) and not f.enum
     ]
-    if not open_inputs or len(_find_identifiers(request)) >= len(open_inputs):
+    said = [v for v in _find_identifiers(request) if any(_may_hold(f, v) for f in open_inputs)]
+    if not open_inputs or len(said) >= len(open_inputs):
         return ()
     return tuple(Need(tool, f) for f in open_inputs if not _has_stated_value(f, request))
 
@@ -278,6 +283,21 @@ def _may_share_source(need: Need, tool: Tool) -> bool:
 def _find_identifiers(request: str) -> list[str]:
     """Return the possible identifiers in a request; years and dates are none."""
     return [value for value in _VALUE.findall(request) if not _YEAR.match(value)]
+
+
+def _may_hold(field: Field, value: str) -> bool:
+    """Return False for a value that is sure to be something else than the field's: no number where
+    its type is one, an address or a URL that neither its name nor its description speaks of, and a
+    number with a fraction where an identifier is wanted.
+    """
+    if field.type in ("integer", "number") and not _NUMBER.fullmatch(value):
+        return False
+    words = field.about.union(field.name)
+    if _LINK.match(value):
+        return not words.isdisjoint(_LINKS)
+    if "@" in value:
+        return not words.isdisjoint(_MAIL)
+    return not (field.identifies and "." in value and _NUMBER.fullmatch(value))
 
 
 def _has_stated_value(field: Field, request: str) -> bool:
