@@ -1015,6 +1015,38 @@ async def test_invoke_takes_nothing_but_a_checked_call() -> None:
         await invoke(unchecked, caller, timeout=1, max_bytes=10)
 
 
+async def test_a_write_that_cancels_itself_is_in_doubt() -> None:
+    """A task of the tool that was cancelled raises this in the tool. The call had vanished from the
+    run: no result, nothing missing, nothing in doubt.
+    """
+
+    async def cancels(city: str) -> None:
+        raise asyncio.CancelledError
+
+    script = {"bind": calls(call("find_airport", city="Oslo")), "answer": said("Done.", "r1")}
+    done = await run([airport(output=cancels, effects=WRITE)], script, ["find_airport"])
+    (result,) = done.results
+    assert result.failure is not None
+    assert result.failure.kind == "crashed"
+    assert done.in_doubt == ("r1",)
+    assert "find_airport" in done.answer.missing[0]
+
+
+async def test_half_a_character_in_a_call_does_not_end_the_run(tmp_path: Path) -> None:
+    """JSON of a model may escape one half of a character; UTF-8 has no bytes for it."""
+    tool = airport(effects=WRITE)
+    script = {
+        "bind": r'{"calls": [{"tool": "find_airport", "arguments": {"city": "Oslo \ud83d"}}]}',
+        "answer": said("OSL is the airport.", "r1"),
+    }
+    kept = Persistence(journal=tmp_path)
+    done = await run([tool], script, ["find_airport"], persistence=kept)
+    assert tool.calls == [{"city": "Oslo \ud83d"}]
+    assert done.status == "answered"
+    setup = Orchestrator([fake_source(tool)], model=ScriptedModel({}), persistence=kept)
+    assert (await setup.resume(done.id, changed=True)).answer == done.answer
+
+
 ECHO: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {"title": "Echo", "version": "1"},

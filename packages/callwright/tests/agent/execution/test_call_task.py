@@ -41,3 +41,9 @@ def test_another_spelling_of_a_call_is_the_same_call() -> None:
     spelled = make_call_key(pay, {"amount": 5.0, "currency": "EUR"})
     assert make_call_key(pay, {"amount": 5}) == spelled
     assert make_call_key(pay, {"amount": 5, "currency": "USD"}) != spelled
+
+
+def test_half_a_character_has_a_key_too() -> None:
+    pay = Tool("pay", "", {})
+    assert make_call_key(pay, {"to": "A\ud83d"}) == make_call_key(pay, {"to": "A\ud83d"})
+    assert make_call_key(pay, {"to": "A\ud83d"}) != make_call_key(pay, {"to": "A"})

@@ -45,3 +45,34 @@ async def test_a_client_of_either_era_lists_and_calls_a_server_behind_the_gatewa
         assert not renamed.is_error
         assert renamed.meta is not None
         assert renamed.meta["callwright/gateway"]["edits"][0]["rule"] == "rename_key"
+
+
+MODULE = '''
+from callwright import READ, tool
+
+@tool(effects=READ)
+def list_names() -> dict[str, str]:
+    """List the names of files."""
+    return {"one": "caf\\udce9.txt"}
+
+@tool(effects=READ)
+def read_name() -> str:
+    """Read the name of a file."""
+    raise ValueError("caf\\udce9.txt")
+'''
+
+
+async def test_half_a_character_in_a_result_ends_no_connection(tmp_path: Path) -> None:
+    """A file name that is no UTF-8 has one; nobody could call anything after it."""
+    (tmp_path / "names.py").write_text(MODULE)
+    servers = write_servers(tmp_path, {"py": {"python": "names.py"}})
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-P", "-m", "callwright", "gateway", "--servers", str(servers)],
+        env=dict(os.environ),
+    )
+    async with Client(started) as client:
+        told = await client.call_tool("py__list_names", {})
+        assert told.structured_content == {"one": "caf\ufffd.txt"}
+        assert (await client.call_tool("py__read_name", {})).is_error
+        assert not (await client.call_tool("py__list_names", {})).is_error

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
+import jsonschema_rs
 import numpy
 import pydantic
 import pytest
@@ -49,6 +50,15 @@ class Stop:
 
 class Model(pydantic.BaseModel):
     when: datetime.date
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Reading(pydantic.BaseModel):
+    celsius: float = pydantic.Field(alias="Celsius")
 
 
 DAY = datetime.date(2026, 1, 2)
@@ -95,6 +105,9 @@ DAY = datetime.date(2026, 1, 2)
         (frozenset[str], ["a"], frozenset("a")),
         (dict[str, datetime.date], {"a": "2026-01-02"}, {"a": DAY}),
         (Mapping[Unit, int], {"C": 1}, {Unit.CELSIUS: 1}),
+        (dict[int, str], {"7": "a"}, {7: "a"}),
+        (dict[Level, str], {"2": "a"}, {Level.HIGH: "a"}),
+        (dict[bool | None, str], {"true": "a", "null": "b"}, {True: "a", None: "b"}),
         (
             Stop,
             {"city": "Rome", "arrive": "2026-01-02", "unit": "F"},
@@ -137,6 +150,7 @@ def test_arguments_arrive_as_the_annotated_types(annotation: Any, value: Any, lo
         (list[int], "1"),
         (tuple[int, int], [1]),
         (dict[str, int], [1]),
+        (dict[int, int], {"seven": 1}),
         (Stop, {"city": "Rome"}),
         (Stop, {"city": "Rome", "arrive": "2026-01-02", "extra": 1}),
         (int | None, "x"),
@@ -171,6 +185,8 @@ def test_the_place_of_what_does_not_fit_is_named() -> None:
         (numpy.float32(0.5), 0.5),
         (numpy.array([1, 2]), [1, 2]),
         (math.nan, None),
+        (decimal.Decimal("Infinity"), None),
+        (Reading(Celsius=math.inf), {"Celsius": None}),
     ],
 )
 def test_results_leave_as_json(value: Any, json: Any) -> None:
@@ -213,6 +229,9 @@ class Parcel(pydantic.BaseModel):
         ({"ok": True, "ticket": Ticket("A7")}, {"ok": True, "ticket": "ticket A7"}),
         (Parcel(weight=3), {"weight": 3, "order": None}),
         (DAY, "2026-01-02"),
+        ([10**5_000], ["an object of int, which has no JSON form"]),
+        ({"sum": decimal.Decimal("1E+5000")}, {"sum": "1E+5000"}),
+        (Model, str(Model)),
     ],
 )
 def test_a_result_without_a_json_form_is_kept_as_its_text(value: Any, json: Any) -> None:
@@ -226,6 +245,16 @@ def test_a_result_that_cannot_be_written_is_a_text_too() -> None:
     assert dump_result(Parcel(weight=3, order=Ticket("A7"))) == {"weight": 3, "order": "ticket A7"}
     with pytest.raises(NotConvertible, match="Ticket has no JSON form"):
         dump_value(Parcel(weight=3, order=Ticket("A7")))
+
+
+@pytest.mark.parametrize("kind", [dict[int, str], dict[Level, str], dict[float, str]])
+def test_keys_that_are_no_texts_come_back_as_they_were(kind: Any) -> None:
+    """No call could give an ``int`` key: the schema or the function refused each."""
+    value = {Level.HIGH: "a"}
+    written = dump_value(value)
+    assert written == {"2": "a"}
+    assert jsonschema_rs.is_valid(schema_of(kind), written)
+    assert load_value(kind, written) == value
 
 
 VALUES = st.builds(Stop, st.text(max_size=5), st.dates(), st.sampled_from(Unit))

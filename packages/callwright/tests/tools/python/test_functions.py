@@ -5,6 +5,7 @@ import datetime
 import enum
 import functools
 import inspect
+import math
 import threading
 import types
 from collections.abc import AsyncIterator, Iterator
@@ -285,6 +286,24 @@ async def test_a_function_that_fails_while_its_result_is_written_is_a_failure() 
     assert failed(output) == "RuntimeError: the connection broke"
     assert output.failure is not None
     assert not output.failure.not_done
+
+
+async def test_values_are_asked_for_in_the_thread_of_the_function() -> None:
+    """A generator that blocks stopped every other call, and no time limit ended it. A query's rows
+    can only be read in the thread that asked for them.
+    """
+
+    def threads() -> Iterator[str]:
+        yield threading.current_thread().name
+
+    assert (await run(threads)).content == ["callwright-tool"]
+
+
+async def test_what_a_tool_answers_for_itself_is_json_too() -> None:
+    def answer() -> ToolOutput:
+        return ToolOutput({"day": datetime.date(2026, 1, 2), 7: math.nan})  # type: ignore[dict-item]
+
+    assert (await run(answer)).content == {"day": "2026-01-02", "7": None}
 
 
 async def test_an_async_generator_is_collected_as_a_plain_one_is() -> None:

@@ -96,15 +96,44 @@ def ends_the_task() -> NoReturn:
     raise asyncio.CancelledError
 
 
+async def ends_its_own_task() -> NoReturn:
+    raise asyncio.CancelledError
+
+
+class Stopped(BaseException):
+    """A library's own way out."""
+
+
+async def leaves() -> NoReturn:
+    raise Stopped
+
+
 def recurses(depth: int = 0) -> int:
     return recurses(depth + 1)
 
 
-@pytest.mark.parametrize("function", [interrupts, interrupts_the_loop, ends_the_task, recurses])
+@pytest.mark.parametrize(
+    "function",
+    [interrupts, interrupts_the_loop, ends_the_task, ends_its_own_task, leaves, recurses],
+)
 def test_what_a_function_raises_ends_nothing_but_its_call(function: Callable[..., Any]) -> None:
     made = asyncio.run(tool_from_function(function).run({}))
     assert made.failure is not None
     assert made.failure.kind == "crashed"
+
+
+async def test_a_cancelled_call_ends_with_its_task() -> None:
+    begun = asyncio.Event()
+
+    async def waits() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(tool_from_function(waits).run({}))
+        await begun.wait()
+        task.cancel()
+    assert task.cancelled()
 
 
 @pytest.mark.parametrize("handler", ["asyncio", "python"])

@@ -88,4 +88,4 @@ def make_call_key(tool: Tool, arguments: JsonObject) -> bytes:
     """Return the key that equal calls share, however they spell a number or an argument's
     default.
     """
-    return make_write_key(tool, arguments).encode()
+    return make_write_key(tool, arguments).encode("utf-8", "surrogatepass")

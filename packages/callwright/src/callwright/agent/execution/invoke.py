@@ -22,6 +22,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.repair.empty_result import tell_done
+from callwright.tools.python.raised import is_ended_from_outside
 
 _KEYS = UUID(
     "6f3a2c1e-0c58-5b0e-9d5a-3f6f4a9d7c21"
@@ -61,6 +62,10 @@ async def invoke(
         output = ToolOutput(failure=_timed_out(call, timeout))
     except ToolError as exc:
         output = ToolOutput(failure=Failure("tool_error", str(exc), not_done=True))
+    except asyncio.CancelledError as exc:
+        if is_ended_from_outside(exc):
+            raise
+        output = ToolOutput(failure=Failure("crashed", "the tool cancelled its own call"))
     except Exception as exc:
         message = f"{type(exc).__name__}: {exc}"
         output = ToolOutput(failure=Failure("tool_error", message))
@@ -84,7 +89,8 @@ def idempotency_key(run: str, call: CheckedCall) -> str:
     """The same for every attempt at this call of this run, before and after a crash; another for
     any other call.
     """
-    return str(uuid5(_KEYS, to_canonical_json([run, call.id, call.tool.name, call.arguments])))
+    told = to_canonical_json([run, call.id, call.tool.name, call.arguments])
+    return str(uuid5(_KEYS, told.encode("utf-8", "backslashreplace").decode()))
 
 
 def _timed_out(call: ClearedCall, timeout: float) -> Failure:

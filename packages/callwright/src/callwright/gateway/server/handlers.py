@@ -23,6 +23,7 @@ from callwright.gateway.session.commands import Rejected
 from callwright.gateway.session.eras import adapt_result, adapt_tool
 from callwright.gateway.session.profile import Kind
 from callwright.gateway.session.tasks import METHODS, TASKS
+from callwright.jsontext.surrogates import join_surrogates
 from callwright.nouns.types import JsonObject, to_canonical_json
 
 NAME = "callwright-gateway"
@@ -261,7 +262,9 @@ def _dump_responses(params: types.CallToolRequestParams) -> dict[str, JsonObject
 def _build_answer(answer: JsonObject | Rejected, caller: Caller) -> JsonObject:
     if isinstance(answer, Rejected):
         raise MCPError(answer.code, answer.message, answer.data)
-    return adapt_result(answer, caller.is_modern)
+    # half a surrogate pair cannot be sent: it would end the door for all clients
+    told: Any = join_surrogates(answer)[0]
+    return adapt_result(told, caller.is_modern)
 
 
 def take_page(

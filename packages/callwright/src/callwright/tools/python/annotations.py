@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject
-from callwright.tools.python.conversion import dump_value
+from callwright.tools.python.conversion import dump_value, to_key_text
 from callwright.tools.python.docstrings import parse_docstring
 from callwright.tools.python.shapes import (
     MAPPINGS,
@@ -159,7 +159,7 @@ class SchemaWriter:
         schema: JsonObject = {"type": "object"}
         names = self.schema(key).get("enum")
         if names:
-            schema["propertyNames"] = {"enum": names}
+            schema["propertyNames"] = {"enum": [to_key_text(name) for name in names]}
         values = self.schema(value)
         return {**schema, "additionalProperties": values} if values else schema
 

@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any, Literal, get_args, get_origin
 
+from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import Json
 from callwright.tools.python.shapes import (
     MAPPINGS,
@@ -31,6 +32,8 @@ from callwright.tools.python.shapes import (
 )
 
 _MAX_DEPTH = 200
+_MAX_DIGITS = 4_200  # of a number: Python writes no whole number of more than 4,300
+_TOO_LONG = 10**_MAX_DIGITS
 _TEXT_CHARS = 2_000
 _LONE_DIGIT = re.compile(r"(?<![\d.,])\d(?!\d)")
 
@@ -88,8 +91,12 @@ def dump_value(value: Any, otherwise: Callable[[Any], Json] = _refuse, _depth: i
         raise NotConvertible("the result is nested too deep, or holds itself")
     if isinstance(value, enum.Enum):
         return member_value(value)
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, decimal.Decimal):
+        value = _to_plain_number(value)
+    if isinstance(value, int):
+        return value if abs(value) < _TOO_LONG else otherwise(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     for kind, writer in _WRITERS:
@@ -102,27 +109,40 @@ def _dump_container(value: Any, otherwise: Callable[[Any], Json], depth: int) ->
     def dump(part: Any) -> Json:
         return dump_value(part, otherwise, depth)
 
+    if isinstance(value, type):
+        return otherwise(value)
     if hasattr(value, "model_dump"):
         try:
-            return value.model_dump(mode="json")
+            plain = value.model_dump(mode="json", by_alias=True)  # the names of its schema
         except ValueError:  # pydantic cannot write one of its fields
-            return dump(dict(value))
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            plain = dict(value)
+        return dump(plain)
+    if dataclasses.is_dataclass(value):
         return {f.name: dump(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if hasattr(value, "_asdict"):
         return dump(value._asdict())
     if isinstance(value, abc.Mapping):
-        return {_to_key_text(dump(k)): dump(v) for k, v in value.items()}
+        return {to_key_text(dump(k)): dump(v) for k, v in value.items()}
     if isinstance(value, abc.Set):
         return sorted(map(dump, value), key=lambda v: (type(v).__name__, str(v)))
-    if isinstance(value, abc.Iterable) and not isinstance(value, type):
+    if isinstance(value, abc.Iterable):
         return list(map(dump, value))
     if hasattr(value, "item") and callable(value.item):  # numpy scalars
         return dump(value.item())
     return otherwise(value)
 
 
-def _to_key_text(plain: Json) -> str:
+def _to_plain_number(value: decimal.Decimal) -> int | float | decimal.Decimal:
+    """A decimal as an int or a float; one with too many digits for either stays as it is."""
+    if not value.is_finite():
+        return math.nan
+    if value.adjusted() > _MAX_DIGITS:
+        return value
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def to_key_text(plain: Json) -> str:
+    """The key of a JSON object for the JSON form of a key of a mapping."""
     if isinstance(plain, str):
         return plain
     return (
@@ -151,12 +171,26 @@ def _load_container(annotation: Any, cls: type, args: tuple[Any, ...], value: Js
     if cls in MAPPINGS:
         _expect_type(dict, "an object", value)
         return (
-            {load_value(args[0], k): load_value(args[1], v) for k, v in value.items()}
+            {_load_key(args[0], k): load_value(args[1], v) for k, v in value.items()}
             if args
             else value
         )
     fields = fields_of(annotation)
     return value if fields is None else _load_object(cls, fields, value)
+
+
+def _load_key(annotation: Any, key: str) -> Any:
+    """Keys of JSON objects are texts. One that the annotation refuses is read as the value that
+    :func:`to_key_text` wrote it for.
+    """
+    try:
+        return load_value(annotation, key)
+    except NotConvertible:
+        try:
+            plain = parse(key)
+        except JsonError:
+            plain = key
+        return load_value(annotation, plain)
 
 
 def _load_object(cls: type, fields: tuple[Any, ...], value: Json) -> Any:
@@ -304,7 +338,6 @@ _READERS: dict[type, Callable[[Any], Any]] = {
 _WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Json]], ...] = (
     ((datetime.datetime, datetime.date, datetime.time), lambda v: v.isoformat()),
     (datetime.timedelta, lambda v: v.total_seconds()),
-    (decimal.Decimal, lambda v: int(v) if v == v.to_integral_value() else float(v)),
     ((bytes, bytearray, memoryview), lambda v: base64.b64encode(v).decode("ascii")),
     ((uuid.UUID, pathlib.PurePath), str),
 )

@@ -12,7 +12,7 @@ import inspect
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, overload
 
@@ -30,7 +30,7 @@ from callwright.tools.python.annotations import (
 )
 from callwright.tools.python.conversion import NotConvertible, dump_result, load_value
 from callwright.tools.python.docstrings import Docstring, parse_docstring
-from callwright.tools.python.raised import Ended, failure_of, is_interrupt
+from callwright.tools.python.raised import Ended, failure_of, is_ended_from_outside
 from callwright.tools.python.shapes import hints_of
 from callwright.tools.python.signatures import (
     add_fields,
@@ -165,24 +165,25 @@ class FunctionTool:
             said = f"the arguments do not fit: {error}"
             return ToolOutput(failure=Failure("tool_error", said[:_MESSAGE_CHARS], not_done=True))
         try:
-            result = await self._call(bound)
-            return result if isinstance(result, ToolOutput) else ToolOutput(dump_result(result))
-        except (
-            Exception,
-            SystemExit,
-            KeyboardInterrupt,
-        ) as error:  # it may raise anything: the world's failure
-            if is_interrupt(error):
+            return await self._call(bound)
+        except BaseException as error:  # it may raise anything: the world's failure
+            if is_ended_from_outside(error):
                 raise
             return ToolOutput(failure=failure_of(error, self.function, arguments))
 
-    async def _call(self, bound: inspect.BoundArguments) -> Any:
+    async def _call(self, bound: inspect.BoundArguments) -> ToolOutput:
+        """The result of a plain function is written in the function's thread: values that are made
+        while they are asked for (a generator, the rows of a query) may block, or know no other.
+        """
+        call = functools.partial(self.function, *bound.args, **bound.kwargs)
         if _is_async(self.function):
-            return await self.function(*bound.args, **bound.kwargs)
-        result = await run_in_thread(functools.partial(self.function, *bound.args, **bound.kwargs))
-        if inspect.isasyncgen(result):
-            return [item async for item in result]
-        return await result if inspect.isawaitable(result) else result
+            return _write_output(await call())
+        made = await run_in_thread(lambda: _write_unless_async(call()))
+        if isinstance(made, ToolOutput):
+            return made
+        if inspect.isasyncgen(made):
+            return _write_output([item async for item in made])
+        return _write_output(await made)
 
     def _bind(self, arguments: JsonObject) -> inspect.BoundArguments:
         placed: list[tuple[Any, bool]] = []  # by position: the value, and whether it was given
@@ -387,6 +388,18 @@ def _find_declaration(function: Any) -> Declaration:
         is_partial = isinstance(function, functools.partial)
         function = function.func if is_partial else getattr(function, "__wrapped__", None)
     return Declaration()
+
+
+def _write_unless_async(result: Any) -> Any:
+    """The output of a function; what only an event loop can ask for stays as it is."""
+    later = inspect.isasyncgen(result) or inspect.isawaitable(result)
+    return result if later else _write_output(result)
+
+
+def _write_output(result: Any) -> ToolOutput:
+    if isinstance(result, ToolOutput):
+        return replace(result, content=dump_result(result.content))
+    return ToolOutput(dump_result(result))
 
 
 def _is_async(function: Any) -> bool:

@@ -8,6 +8,7 @@ class leaves it open, a message that names an argument or its value concerns tha
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import json
 import re
@@ -54,6 +55,17 @@ def failure_of(
     message = f"{name}: {raised}" if str(raised) else name
     kind: FailureKind = "tool_error" if _is_refusal(raised, function, arguments) else "crashed"
     return Failure(kind, message[:_MESSAGE_CHARS])
+
+
+def is_ended_from_outside(error: BaseException) -> bool:
+    """Return True if an exception only passes through a function: its task is cancelled, its
+    coroutine is closed, or the user pressed Ctrl-C. A ``CancelledError`` in a task that nobody
+    cancels is the function's own, as that of a task inside it is.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, GeneratorExit) or is_interrupt(error)
 
 
 def is_interrupt(error: BaseException) -> bool:
