@@ -41,6 +41,7 @@ def test_a_turn_is_either_the_models_or_somebody_elses() -> None:
     tokens = load_template_tokens()
     assert not tokens.own_turn & tokens.other_turn
     assert tokens.own_turn | tokens.other_turn | tokens.at_end < tokens.words
+    assert tokens.result < tokens.words - tokens.own_turn
 
 
 def test_each_token_is_found_where_it_stands() -> None:

@@ -14,13 +14,14 @@ from callwright.parsing.marker_set import MarkerSet
 class TemplateTokens:
     """All families' tokens. ``own_turn`` begin a turn of the model, ``other_turn`` one of somebody
     else; ``at_end`` count only at the end of an answer. ``marks`` finds each of them, ``own_marks``
-    those of ``own_turn``.
+    those of ``own_turn``. ``result``: the tokens that begin what a tool returned.
     """
 
     words: frozenset[str]
     own_turn: frozenset[str]
     other_turn: frozenset[str]
     at_end: frozenset[str]
+    result: frozenset[str]
     marks: MarkerSet
     own_marks: MarkerSet
 
@@ -36,4 +37,5 @@ def load_template_tokens() -> TemplateTokens:
 
     own, other, at_end = join("own_turn"), join("other_turn"), join("at_end")
     words = join("tokens") | own | other | at_end
-    return TemplateTokens(words, own, other, at_end, MarkerSet(words), MarkerSet(own))
+    marks = MarkerSet(words), MarkerSet(own)
+    return TemplateTokens(words, own, other, at_end, join("result"), *marks)

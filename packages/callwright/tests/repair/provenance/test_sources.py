@@ -130,10 +130,24 @@ def test_texts_are_read_after_a_change_and_searched() -> None:
         ("1,250.50 euros", 1250.5),
         ("1250,5 Euro", 1250.5),
         ("-1.250.000", 1_250_000),
+        ("1 250,50 zł", 1250.5),
+        ("12\u202f345\u202f678,90 €", 12_345_678.9),
+        ("1\u2009250,5 kr", 1250.5),
+        ("CHF 1'250.50", 1250.5),
+        ("1’250.50 Fr.", 1250.5),
+        ("1 250, please", 1250),
+        ("١٬٢٥٠٫٥٠", 1250.5),
+        ("٢٫٥", 2.5),
+        ("Annに３７．５円", 37.5),
     ],
 )
 def test_points_and_commas_are_read_as_either_may_be_meant(text: str, number: float) -> None:
     assert ProvenanceIndex(text).holds(number)
+
+
+@pytest.mark.parametrize("text", ["1 250,50", "1'250.50", "１．２．３", "v2٫5", "1 250,50,3"])
+def test_a_number_with_decimals_is_read_whole(text: str) -> None:
+    assert not any(map(ProvenanceIndex(text).holds, (1250, 1.2, 2.5)))
 
 
 def test_the_conversation_and_the_defaults_are_sources() -> None:

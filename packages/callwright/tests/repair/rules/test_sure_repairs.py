@@ -233,3 +233,66 @@ def test_a_key_without_words_that_can_be_read_is_the_same_only_letter_by_letter(
     assert not sure_repairs.is_same_key("订单", "客户", tool)
     assert sure_repairs.says_of_what("order_id")
     assert not sure_repairs.says_of_what("id")
+
+
+def _moving(*required: str, **effects: Any) -> Tool:
+    keys = ("from_account", "to_account", "amount")
+    schema = {
+        "type": "object",
+        "properties": dict.fromkeys(keys, TEXT),
+        "required": [*required],
+    }
+    return Tool("transfer", "", schema, **effects)
+
+
+@pytest.mark.parametrize("required", [("to_account",), ("from_account",), ()])
+def test_a_key_that_may_be_either_of_two_parameters_is_given_to_neither(
+    required: tuple[str, ...],
+) -> None:
+    writing = _moving(*required, effects=WRITE)
+    given = {"account": "A-111", "amount": "5"}
+    said = "Transfer 5 out of account A-111."
+    assert sent(writing, given, said) is None
+    (call,) = refine([ToolCall("", "transfer", given)], [writing], query=said).calls
+    assert call.arguments == given
+    verdict = Gate([writing]).check(ToolCall("", "transfer", given))
+    assert isinstance(verdict, Refusal)
+
+
+def test_beside_a_parameter_that_the_call_has_only_one_can_be_meant() -> None:
+    given = {"account": "B-222", "from_account": "A-111"}
+    wanted = {"to_account": "B-222", "from_account": "A-111"}
+    assert sent(_moving("to_account", effects=WRITE), given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "others", "has_rival"),
+    [
+        ("address", "drop_address", ["pickup_address"], True),
+        ("time", "start_time", ["end_time"], True),
+        ("address", "drop_address", ["pickup_place"], False),
+        ("order", "order_id", ["order_date"], False),
+        ("toAccount", "to_account", ["from_account"], False),
+        ("订单", "客户", ["订单号"], False),
+    ],
+)
+def test_a_rival_is_told_by_the_words_that_a_key_leaves_out(
+    given: str, wanted: str, others: list[str], has_rival: bool
+) -> None:
+    tool = build("move", dict.fromkeys([wanted, *others], TEXT))
+    assert sure_repairs.has_rival(given, wanted, tool, ()) is has_rival
+    assert not sure_repairs.has_rival(given, wanted, tool, others)
+
+
+@pytest.mark.parametrize("given", [{}, {"from_account": "A-111"}])
+def test_a_value_that_is_said_for_either_of_two_parameters_is_filled_into_neither(
+    given: dict[str, Any],
+) -> None:
+    writing = _moving("to_account", effects=WRITE)
+    assert sent(writing, {"amount": "5", **given}, "Transfer 5 out of account A-111.") is None
+    both = "Transfer 5 from account A-111 to account B-222."
+    assert sent(writing, {"amount": "5", **given}, both) == {
+        "amount": "5",
+        "to_account": "B-222",
+        **given,
+    }

@@ -17,6 +17,8 @@ _NEXT = re.compile(
     r"^[ \t>*]*(?:Thought|Action|Observation|Human|User|Assistant|Final Answer)\b[^:\n]{0,12}:",
     re.M,
 )
+RESULT = r"\**Observation(?:[ \t]*\d+)?\**[ \t]*:"
+"""An expression for the label of what an action returned."""
 _FINAL = re.compile(r"^[ \t>*]*Final[ \t]+Answer[ \t]*:\**[ \t]*", re.M | re.I)
 
 

@@ -1,11 +1,15 @@
-"""Calls in a reply's text that are none: a result holds the very same call as text, or the reply
-is the JSON that the client's schema asks for, down to the keys.
+"""Calls in a reply's text that are none: a result holds the very same call as text, the reply is
+the JSON that the client's schema asks for, down to the keys, or the call stands behind a result that
+the model has made up.
 
 A page, a file or a mail may hold a call in any format, put there by anybody, and a model that tells
 the user what it holds repeats it. That is text, not a call of the model's own. Tools that declare
 to read are let through, for they do no harm, and so are calls that the conversation has made: what
-becomes of those is the guard's to say. Calls that the upstream itself delivers are never
-quotations.
+becomes of those is the guard's to say.
+
+A model that plays the whole conversation alone writes a call, its result and the next call. That
+one rests on what nobody returned. Once the real result is there, the model can make it. Calls that
+the upstream itself delivers are never quotations.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from collections.abc import Iterator
 from callwright.agent.call_key import make_call_key
 from callwright.agent.fold import LOST
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import UNKNOWN, Json, ToolCall, iter_scalars
+from callwright.nouns.types import UNKNOWN, Effects, Json, ToolCall, iter_scalars
 from callwright.parsing import CallPiece, Parser
+from callwright.parsing.foreign_turns import has_foreign_turn
 from callwright.proxy.session.answers.form import is_in_form, read_form
 from callwright.proxy.session.context import Context
 
@@ -33,23 +38,47 @@ class Quotations:
         self._form = read_form(context.body)
         self._results: list[str] | None = None
         self._keys: dict[int, set[tuple[str, str]]] = {}  # of the calls in a result
+        self.is_invented = False  # the block of the last call stands behind a made-up result
         self._is_block_quoted = False
+        self._has_call = self._has_foreign_turn = False
+        self._between: list[str] = []  # the text since the last call
+
+    def see(self, text: str) -> None:
+        """More of the reply's text beside calls and reasoning, in order."""
+        if self._has_call and not self._has_foreign_turn:
+            self._between.append(text)
 
     def holds(self, piece: CallPiece) -> bool:
-        """Return True if a call of the reply's text is quoted, or what the client asked for. Calls
-        of one block follow its first, which has the text of all.
+        """Return True if a call of the reply's text is quoted, what the client asked for, or behind
+        a result that the model has made up. Calls of one block follow its first, which has the text
+        of all.
         """
         if piece.raw:
             is_answer = self._form is not None and is_in_form(piece.raw, self._form)
-            self._is_block_quoted = is_answer or self.is_quoted(piece.call)
+            self.is_invented = not is_answer and self._follows_invention(piece.call)
+            is_none = is_answer or self.is_invented
+            self._is_block_quoted = is_none or self.is_quoted(piece.call)
+            self._has_call = self._has_call or not self._is_block_quoted
         return self._is_block_quoted
+
+    def _follows_invention(self, call: ToolCall) -> bool:
+        """Return True for a call behind a turn of somebody else that stands behind another call,
+        unless its tool declares to read.
+        """
+        found = self._has_foreign_turn or has_foreign_turn("".join(self._between))
+        self._has_foreign_turn = found
+        self._between.clear()
+        return found and not self._find_effects(call).read_only
+
+    def _find_effects(self, call: ToolCall) -> Effects:
+        tools = self._context.toolset.tools
+        tool = next((tool for tool in tools if tool.name == call.tool), None)
+        return tool.effects if tool is not None else UNKNOWN
 
     def is_quoted(self, call: ToolCall) -> bool:
         """Return True if a call that stands in the text of a reply is quoted from a result."""
         context = self._context
-        tool = next((tool for tool in context.toolset.tools if tool.name == call.tool), None)
-        effects = tool.effects if tool is not None else UNKNOWN
-        if effects.read_only:
+        if self._find_effects(call).read_only:
             return False
         key = make_call_key(call)
         if not self._is_told(key, call.tool):

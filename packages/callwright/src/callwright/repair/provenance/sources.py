@@ -17,6 +17,7 @@ from callwright.language.number_words import (
     read_number_words,
 )
 from callwright.language.tokens import (
+    blank_unparted,
     fold_text,
     holds_unparted,
     split_identifier,
@@ -39,8 +40,15 @@ _WORD = re.compile(r"[^\W_]+")
 _NUMBER = ENGLISH.pattern("numbers.in_results")
 _COUNT_WORDS: Mapping[str, float] = ENGLISH.table("numbers.count_words")
 _COUNTS = frozenset(_COUNT_WORDS)
-# "1 250", "1'250" and the Arabic "١٬٢٥٠"
-_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f'\u2019\u066c]\d{3})+(?![\w,]|\.\d)")
+# "1 250", "1'250", "1 250,50" and the Arabic "١٬٢٥٠"
+_GROUPED = re.compile(
+    r"(?<![\w.,])(\d{1,3}(?:[ \u00a0\u2009\u202f'\u2019\u066c]\d{3})+)"
+    r"(?:[.,\u066b](\d+))?(?!\w|[.,\u066b]\d)"
+)
+# "2٫5" and "２．５": a number whose decimals stand behind a sign that only other scripts have
+_OTHER_POINT = re.compile(
+    r"(?<![\w.,\u066b\u066c])(\d+)[\u066b\uff0e](\d+)(?!\w|[.,\u066b\uff0e]\d)"
+)
 _POINT_GROUPS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")  # "1.250,50"
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
 _ENUMERATES = ENGLISH.pattern("numbers.enumerates")
@@ -457,9 +465,13 @@ def _read_figures(text: str, *, is_percent: bool) -> Iterator[float]:
 
 
 def _read_grouped(text: str) -> Iterator[float]:
-    """The numbers whose thousands are parted by a space, an apostrophe or the Arabic sign."""
-    for figure in _GROUPED.findall(text):
-        yield float("".join(sign for sign in figure if sign.isdecimal()))
+    """The numbers whose thousands are parted by a space, an apostrophe or the Arabic sign, and those
+    with a decimal point of another script.
+    """
+    pointed = _OTHER_POINT.findall(blank_unparted(text))
+    for whole, decimals in (*_GROUPED.findall(text), *pointed):
+        digits = "".join(sign for sign in whole if sign.isdecimal())
+        yield float(f"{digits}.{decimals or 0}")
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:

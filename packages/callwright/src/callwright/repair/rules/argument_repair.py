@@ -26,6 +26,7 @@ from callwright.repair.rules import (
     schema_echo,
 )
 from callwright.repair.rules.extracted_siblings import list_partner_values
+from callwright.repair.rules.number_spellings import spell_as_said
 from callwright.repair.rules.reply_context import ReplyContext
 from callwright.repair.rules.sure_repairs import are_sure, says_of_what
 from callwright.schema import keys
@@ -270,18 +271,25 @@ class ArgumentRepair:
     def convert(self) -> None:
         """The gate's lossless conversions and renames."""
         schema = self._compiled()
-        value, edits = coerce_value(self.arguments, schema)
+        value, edits = self._coerce(self.arguments, schema)
         if not are_sure(edits, self.tool):
             value, edits = self.arguments, ()
         renamed, renames = keys.rename_keys(value, schema.root)
         more: tuple[ValueEdit, ...] = ()
-        if not are_sure(renames, self.tool):
+        if not are_sure(renames, self.tool, value):
             renames = ()
         elif renames:
-            value, more = coerce_value(renamed, schema)
+            value, more = self._coerce(renamed, schema)
         if edits or renames or more:
             self.arguments = value
             self.change.list_values(self.draft.id, (*edits, *renames, *more))
+
+    def _coerce(
+        self, arguments: JsonObject, schema: Compiled
+    ) -> tuple[JsonObject, tuple[ValueEdit, ...]]:
+        """The lossless conversions, with numbers that become texts as they were said."""
+        value, edits = coerce_value(arguments, schema)
+        return spell_as_said(value, edits, self.situation.said, schema.accepts)
 
     def assign(self) -> None:
         """Unknown keys given to the parameters they stand for."""
@@ -290,7 +298,7 @@ class ArgumentRepair:
         least = self.situation.settings.least
         for pair in sure:
             given = ValueEdit((), pair.given, pair.wanted, EditRules.RENAME_KEY)
-            if pair.confidence < least or not are_sure([given], self.tool):
+            if pair.confidence < least or not are_sure([given], self.tool, self.arguments):
                 self._abstain(
                     pair.given,
                     pair.confidence,
@@ -301,7 +309,7 @@ class ArgumentRepair:
             renamed = {pair.wanted if k == pair.given else k: v for k, v in self.arguments.items()}
             place = in_arguments(self.draft.id, pair.given)
             self.change.list_edit(place, pair.given, pair.wanted, parameters.RULE, pair.confidence)
-            self.arguments, more = coerce_value(renamed, schema)
+            self.arguments, more = self._coerce(renamed, schema)
             self.change.list_values(self.draft.id, more)
         for pair in unsure:
             said = f"'{pair.given}' may stand for '{pair.wanted}'"
@@ -480,12 +488,26 @@ class ArgumentRepair:
         spelled = formats.convert_to_documented(found.value, part)
         found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
-        is_guess = self.writes and not (found.is_named and says_of_what(key))
+        is_named = found.is_named and says_of_what(key)
+        is_guess = self.writes and not (is_named and self._is_said_for_one(key, found, used))
         if is_guess or sure < self.situation.settings.least:
             said = f"'{key}' may be {to_canonical_json(found.value)[:80]}, the only such value that was said"
             self._abstain(key, sure, found.value, said)
             return None
         return found
+
+    def _is_said_for_one(self, key: str, found: extracted.Candidate, used: list[Json]) -> bool:
+        """Return False if the conversation states a value for another parameter as well, which the
+        call lacks or has it for: "account A-1" for ``from_account`` and ``to_account``.
+        """
+        for other, part in self.tool.properties.items():
+            is_free = self.arguments.get(other, found.value) == found.value
+            if other == key or not is_free or not isinstance(part, dict):
+                continue
+            rival = extracted.extract_value(other, part, self.situation.talk, used)
+            if rival is not None and rival.is_named and rival.value == found.value:
+                return False
+        return True
 
     def _stated_for(self, key: str) -> extracted.Candidate | None:
         """Return the stated value that an accepted argument may give way to. An optional parameter

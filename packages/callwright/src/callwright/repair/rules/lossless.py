@@ -130,7 +130,7 @@ def convert_values(draft: Draft, context: SchemaContext) -> Change | None:
 def rename_keys(draft: Draft, context: SchemaContext) -> Change | None:
     """Renames, then conversions of what was renamed."""
     value, renames = keys.rename_keys(draft.arguments, context.schema.root)
-    if not renames or not are_sure(renames, context.tool):
+    if not renames or not are_sure(renames, context.tool, draft.arguments):
         return None
     value, edits = coerce_value(value, context.schema)
     if not isinstance(value, dict):

@@ -5,7 +5,7 @@ doubt are made. Any other call is refused with the reasons, and its model is ask
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from callwright.language import ENGLISH
 from callwright.language.tokens import split_identifier, squash_name
@@ -38,14 +38,19 @@ def _says_nothing(value: Json) -> bool:
     return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
 
 
-def are_sure(edits: Sequence[ValueEdit], tool: Tool) -> bool:
-    """Return True if every conversion and rename keeps what a call of this tool means."""
-    return not tool.effects.declares_write or all(_is_sure(edit, tool) for edit in edits)
+def are_sure(edits: Sequence[ValueEdit], tool: Tool, given: Collection[str] = ()) -> bool:
+    """Return True if every conversion and rename keeps what a call of this tool means. ``given``:
+    the keys that the call has.
+    """
+    return not tool.effects.declares_write or all(_is_sure(edit, tool, given) for edit in edits)
 
 
-def _is_sure(edit: ValueEdit, tool: Tool) -> bool:
+def _is_sure(edit: ValueEdit, tool: Tool, given: Collection[str]) -> bool:
     if edit.rule == EditRules.RENAME_KEY:
-        return is_same_key(str(edit.before), str(edit.after), tool)
+        key, wanted = str(edit.before), str(edit.after)
+        is_inner = len(edit.pointer) > 1  # the parameters beside it are not the tool's
+        is_only = is_inner or not has_rival(key, wanted, tool, given)
+        return is_only and is_same_key(key, wanted, tool)
     is_number = edit.rule.endswith(EditRules.TEXT_TO_NUMBER)
     return not is_number or not reads_two_ways(str(edit.before).strip(" []'\""), is_whole=True)
 
@@ -82,6 +87,25 @@ def is_same_key(given: str, wanted: str, tool: Tool) -> bool:
     part = tool.properties.get(wanted)
     about = part.get("description") if isinstance(part, dict) else None
     return isinstance(about, str) and more <= {*split_words(about)}
+
+
+def has_rival(given: str, wanted: str, tool: Tool, present: Collection[str]) -> bool:
+    """Return True if a key leaves out the words that tell a parameter from another one which the
+    call lacks as well: ``account`` for ``from_account``, where there is a ``to_account``.
+    """
+    from callwright.dataflow.flow import split_words
+
+    ours = split_words(given)
+    less = {x for x in split_words(wanted) if not any(is_same_word(w, x) for w in ours)}
+    if not ours or less <= _WEAK:
+        return False
+    open_ = (key for key in tool.properties if key != wanted and key not in present)
+    return any(_holds_words(split_words(key), ours) for key in open_)
+
+
+def _holds_words(words: Iterable[str], wanted: Iterable[str]) -> bool:
+    held = [*words]
+    return all(any(is_same_word(one, word) for one in held) for word in wanted)
 
 
 def says_of_what(key: str) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from callwright.nouns.types import Reply, ToolCall
 from callwright.proxy.session.decision.decide import decide_calls
 from callwright.proxy.session.decision.decision import Found
-from tests.proxy.session.decision.test_decide import RIGHT, WRITTEN, settled, weak
+from tests.proxy.session.decision.test_decide import RIGHT, WRITTEN, context, settled, weak
 
 BOTH = Reply(
     '{"wishes": ["a", "b"], "calls": [{"name": "get_weather", "arguments": {"city": "Paris",'
@@ -124,3 +124,70 @@ def test_a_call_that_must_wait_gives_way_to_the_one_that_provides_for_it() -> No
         work.send(Reply(json.dumps({"wishes": ["token"], "calls": [first]})))
     assert [c.call.tool for c in end.value.value.calls] == ["GetUserToken"]
     assert [(e.path, e.rule) for e in end.value.value.edits] == [("/0", "guided_call")] * 2
+
+
+PAY = {"to": "Ann", "amount": 50}
+DECLARED = {"readOnlyHint": False, "destructiveHint": False}
+
+
+def _paying(content: str, annotations: Any) -> Any:
+    schema = {
+        "type": "object",
+        "properties": {
+            "to": {"type": "string"},
+            "amount": {"type": "number"},
+            "note": {"type": ["string", "null"], "default": ""},
+        },
+        "required": ["to", "amount"],
+    }
+    function = {"name": "send_payment", "description": "Pay.", "parameters": schema}
+    tool = {"type": "function", "function": function | {"annotations": annotations}}
+    return context(messages=[{"role": "user", "content": content}], tools=[tool])
+
+
+def _written(arguments: Any, dialect: str, name: str = "send_payment") -> Found:
+    return Found(ToolCall("", name, arguments), raw=f"{dialect} {arguments}", dialect=dialect)
+
+
+@pytest.mark.parametrize("annotations", [DECLARED, None], ids=["declared", "undeclared"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        _written(PAY | {"amount": "50"}, "json"),
+        _written(PAY | {"amount": 50.0}, "json"),
+        _written(PAY | {"note": ""}, "hermes"),
+        _written(PAY, "fenced", "sendPayment"),
+    ],
+    ids=lambda one: one.raw,
+)
+def test_the_text_of_a_delivered_call_is_no_second_call_however_it_is_written(
+    text: Found, annotations: Any
+) -> None:
+    own = Found(ToolCall("c1", "send_payment", PAY), 0)
+    made, _ = settled([own, text], _paying("Send Ann 50.", annotations))
+    assert [(c.call.id, c.call.arguments) for c in made.calls] == [("c1", PAY)]
+    assert made.edits[-1].before == text.raw or made.edits[-1].rule == "duplicate_call"
+
+
+def test_a_delivered_call_that_is_repaired_is_not_made_again_by_its_text() -> None:
+    own = Found(ToolCall("c1", "sendPayment", PAY | {"amount": "50"}), 0)
+    made, _ = settled([own, _written(PAY, "json")], _paying("Send Ann 50.", DECLARED))
+    assert [c.call.arguments for c in made.calls] == [PAY]
+
+
+def test_one_call_in_two_formats_is_made_once() -> None:
+    both = [_written(PAY, "hermes"), _written(PAY | {"amount": "50"}, "fenced")]
+    made, _ = settled(both, _paying("Send Ann 50.", DECLARED))
+    assert [c.call.arguments for c in made.calls] == [PAY]
+    assert [(e.before, e.rule) for e in made.edits if e.rule == "repeated_call"] == [
+        (both[1].raw, "repeated_call")
+    ]
+
+
+def test_equal_calls_that_may_be_meant_are_all_made() -> None:
+    same = [_written(PAY, "hermes"), _written(PAY, "hermes")]
+    assert len(settled(same, _paying("Send Ann 50.", DECLARED))[0].calls) == 2
+    both = [_written(PAY, "hermes"), _written(PAY, "fenced")]
+    assert len(settled(both, _paying("Send Ann 50 twice.", DECLARED))[0].calls) == 2
+    other = [_written(PAY, "hermes"), _written(PAY | {"amount": 60}, "fenced")]
+    assert len(settled(other, _paying("Send Ann 50 and 60.", DECLARED))[0].calls) == 2

@@ -175,6 +175,7 @@ class AnswerText:
     def _take(self, pieces: list[Piece], outbox: Outbox) -> None:
         for piece in pieces:
             if isinstance(piece, TextPiece) and not piece.reasoning:
+                self._quotes.see(piece.text)
                 self._place(self._filter.feed(piece.text), outbox)
                 continue
             self._place(self._filter.flush(), outbox)
@@ -187,6 +188,9 @@ class AnswerText:
                 self.calls.append(piece)
                 self._places.append(self.decided)
                 self._leave_out(piece.raw, outbox)
+                continue
+            elif self._is_invented(piece):
+                self._place([Part(get_raw(piece), is_removed=True)], outbox)
                 continue
             self._show(get_raw(piece), outbox, is_reasoning=piece.reasoning)
         if pieces:
@@ -236,6 +240,11 @@ class AnswerText:
         self.has_gaps = True
         self.left_out += len(text)
         self.decided += len(text)
+
+    def _is_invented(self, piece: Piece) -> bool:
+        """Return True for a call that is left out, because it rests on a made-up result."""
+        is_judged = isinstance(piece, CallPiece) and not piece.truncated and not piece.reasoning
+        return is_judged and self._quotes.is_invented
 
     def _is_call(self, piece: CallPiece) -> bool:
         """A call that was cut off is text, as it was written: it is never completed."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from callwright.parsing import CallPiece, Parser, TextPiece
+from callwright.parsing import CallPiece, Parser, Piece, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part, join_removed
 from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session import words
@@ -106,6 +106,7 @@ class Whole:
         leftovers = LeftoverFilter(lambda token: words.is_named(token, context))
         for piece in drop_thoughts(Parser(context.toolset.offer).read(self.text), self._is_said):
             if isinstance(piece, TextPiece) and not piece.reasoning:
+                self._quotes.see(piece.text)
                 parts += leftovers.feed(piece.text)
                 continue
             parts += leftovers.flush()
@@ -115,7 +116,7 @@ class Whole:
             if piece.reasoning:
                 self._thoughts.append(get_raw(piece))
             if piece.reasoning or not is_call:
-                parts.append(Part(get_raw(piece)))
+                parts.append(Part(get_raw(piece), is_removed=self._is_invented(piece)))
         parts += leftovers.flush()
         self.removed = join_removed(parts)
         self._kept = "".join(part.text for part in parts if not part.is_removed)
@@ -132,6 +133,11 @@ class Whole:
         """
         is_cut = self.finish == "length"
         return bool(is_cut or self._native or words.clean_text(text, self._context)[0].strip())
+
+    def _is_invented(self, piece: Piece) -> bool:
+        """Return True for a call that is left out, because it rests on a made-up result."""
+        is_judged = isinstance(piece, CallPiece) and not piece.truncated and not piece.reasoning
+        return is_judged and self._quotes.is_invented
 
     def _is_call(self, piece: CallPiece) -> bool:
         self.truncated = self.truncated or piece.truncated

@@ -45,6 +45,7 @@ from callwright.proxy.session.decision.questions import (
 from callwright.proxy.session.decision.readings import (
     ask_for_open_wishes,
     drop_duplicates,
+    drop_restated,
     repair_calls,
     reread_by_schema,
 )
@@ -66,6 +67,7 @@ def decide_calls(
     """
     made = Decision(dialect=next((f.dialect for f in found if f.dialect), ""))
     repaired = repair_calls(drop_duplicates(found, made), made, context)
+    repaired = drop_restated(repaired, made, context)
     if context.leave_out:
         yield from restore_likely(repaired, made, context)
     repaired = drop_hallucinated_calls(repaired, text, made, context)
