@@ -148,3 +148,30 @@ def test_secrets_that_could_not_be_removed_are_refused_and_not_shown(secrets: An
         Persistence(secrets=secrets)
     assert "hun" not in str(caught.value)
     assert "hunter2" not in repr(Persistence(secrets=["hunter2"]))
+
+
+@pytest.mark.parametrize(
+    ("build", "said", "hint"),
+    [
+        (lambda: Interaction(mode="json"), "no mode 'json'", "native, schema, text"),
+        (lambda: Interaction(mode="nativ"), "no mode 'nativ'", "did you mean 'native'?"),
+        (lambda: Interaction(today=date(2026, 1, 2)), "today is .*a function", "date.today"),
+        (lambda: Interaction(on_text="x"), "on_text is 'x', and must be a function", "print"),
+        (lambda: Interaction(instructions=["a"]), "instructions is .* be a text", "instructions="),
+        (lambda: Interaction(model_profile=3), "model_profile is 3, and must be a text", "="),
+        (lambda: Persistence(sinks=MemorySink()), "sinks takes a list of sinks", "[MemorySink()]"),
+        (lambda: Persistence(sinks="trace"), "sinks takes a list of sinks", "[MemorySink()]"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused_where_it_is_given(
+    build: Any, said: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        build()
+    assert hint in caught.value.hint
+
+
+def test_a_retrieval_mode_that_is_none_is_refused_before_a_run() -> None:
+    with pytest.raises(ConfigError, match="no retrieval mode 'bm52'") as caught:
+        Orchestrator([], selection=ToolSelection(retrieval="bm52", shortlist=3))  # type: ignore[arg-type]
+    assert caught.value.hint.startswith("did you mean 'bm25'?")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -1002,6 +1002,34 @@ async def test_run_sync_inside_a_loop_says_what_to_do() -> None:
 def test_an_unknown_strategy_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="layered"):
         Orchestrator([], strategy="best")
+    with pytest.raises(ConfigError, match="there is no strategy 'layred'") as caught:
+        Orchestrator([], strategy="layred")
+    assert caught.value.hint.startswith("did you mean 'layered'?")
+
+
+def test_the_name_of_a_planner_is_no_planner() -> None:
+    with pytest.raises(ConfigError, match="planner is 'model', and must be a Planner") as caught:
+        Orchestrator([], planner="model")  # type: ignore[arg-type]
+    assert "open_planner" in caught.value.hint
+
+
+async def test_today_is_a_date() -> None:
+    asked: Any = {"tools": [find_capital], "model": ScriptedModel(ASKED)}
+    wrong: Any = Interaction(today=lambda: "2026-01-02")  # type: ignore[arg-type, return-value]
+    with pytest.raises(ConfigError, match="today returned '2026-01-02', and must return a date"):
+        await Orchestrator(**asked, interaction=wrong).run(CAPITAL)
+    moment = Interaction(today=lambda: datetime(2026, 1, 2, 3, 4))
+    done = await Orchestrator(**asked, interaction=moment).run(CAPITAL)
+    assert done.events[0].data["today"] == "2026-01-02"
+
+
+async def test_a_pattern_that_allows_no_tool_is_noted() -> None:
+    allowed = Safety(allow=["wpie"])
+    done = await Orchestrator([find_capital], model=ScriptedModel(ASKED), safety=allowed).run(
+        CAPITAL
+    )
+    notes = [e.data["text"] for e in done.events if e.kind == "note"]
+    assert "warning: allow: 'wpie' names no tool that is here" in notes
 
 
 async def test_invoke_takes_nothing_but_a_checked_call() -> None:
@@ -1298,13 +1326,14 @@ def unusable(handle: asyncio.Event) -> str:
     return ""
 
 
+CAPITAL = "What is the capital of Norway?"
 ASKED = {"bind": calls(call("find_capital", country="Norway")), "answer": said("Oslo.", "r1")}
 
 
 @pytest.mark.parametrize("tools", [find_capital, [find_capital], (f for f in [find_capital])])
 async def test_tools_may_be_one_source_or_several(tools: Any) -> None:
     orchestrator = Orchestrator(tools, model=ScriptedModel(ASKED))
-    done = await orchestrator.run("What is the capital of Norway?")
+    done = await orchestrator.run(CAPITAL)
     assert done.results[0].content == "Oslo"
 
 

@@ -156,6 +156,7 @@ async def test_headers_cannot_be_injected(
 ) -> None:
     answer = await client.request("GET", f"{server.url}/", headers=headers)
     assert isinstance(answer, Failure)
+    assert answer.not_done
     assert server.requests == []
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import Edit, ToolCall
 from callwright.repair.draft import AFTER_CALLS, BEFORE_CALLS, Change, Draft, Drafts
 from callwright.repair.location import NAME, REPLY, Location, in_arguments
@@ -112,3 +115,8 @@ def test_changes_of_several_calls_are_one_change() -> None:
 def test_the_same_done_to_the_same_calls_is_equal() -> None:
     assert Drafts([ONE]) == Drafts([ONE])
     assert Drafts([ONE]) != Drafts([TWO])
+
+
+def test_arguments_that_a_schema_made_a_list_are_refused_by_the_name_of_their_tool() -> None:
+    with pytest.raises(CatalogError, match="tool 't': its input schema takes no object"):
+        _ = Draft(0, ToolCall("1", "t", [1])).arguments  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import callwright
-from callwright.nouns.errors import ConfigError
+from callwright.nouns.errors import CatalogError, ConfigError
 from callwright.nouns.types import READ, Message, Tool, ToolCall, iter_scalars
 from callwright.repair.refinement import PROXY_RULES, REFINE_RULES, refine, repair_calls
 from callwright.repair.result import Settings
@@ -453,3 +453,36 @@ def test_tools_of_another_form_are_refused_with_what_reads_them() -> None:
     assert "callwright.tools_from_wire(tools)" in str(raised.value)
     reply = '{"name": "a", "arguments": {}}'
     assert [call.tool for call in refine(reply, callwright.tools_from_wire([wire])).calls] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "query", "said"),
+    [
+        (TOOLS, 5, "query is 5, and must be a text"),
+        (None, "", "tools takes a list of tools, and was given a NoneType"),
+        (TOOLS[0], "", "tools takes a list of tools, and was given a Tool"),
+    ],
+)
+def test_a_query_or_tools_of_another_type_are_refused(tools: Any, query: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        refine("Hi.", tools, query=query)
+
+
+def test_a_schema_of_lists_takes_no_arguments() -> None:
+    reply = '{"name": "a", "arguments": {"b": 1}}'
+    with pytest.raises(CatalogError, match="tool 'a': its input schema takes no object"):
+        refine(reply, [Tool("a", "", {"type": "array"})])
+    (tool,) = tools_from_wire([{"name": "a", "parameters": {"anyOf": [{"type": "array"}]}}])
+    assert refine(reply, [tool]).calls[0].arguments == {"b": 1}
+
+
+@pytest.mark.parametrize("schema", [False, [], '{"type": "object"}'])
+def test_a_schema_that_is_no_object_is_refused(schema: Any) -> None:
+    with pytest.raises(CatalogError, match="tool 'a': its input schema is"):
+        refine("Hi.", [Tool("a", "", schema)])
+
+
+@pytest.mark.parametrize("schema", [True, None])
+def test_a_schema_of_anything_takes_any_arguments(schema: Any) -> None:
+    found = refine('{"name": "a", "arguments": {"b": 1}}', [Tool("a", "", schema)])
+    assert (found.calls[0].arguments, found.violations) == ({"b": 1}, ())

@@ -261,3 +261,8 @@ def test_a_single_question_can_be_asked_of_a_subschema() -> None:
 )
 def test_a_number_is_no_option_without_its_sign_or_point(value: str, options: list[Any]) -> None:
     assert coerce_value(value, compile_schema({"enum": options})) == (value, ())
+
+
+@pytest.mark.parametrize("part", [{"allOf": [{"type": "array"}]}, {"anyOf": [{"type": "array"}]}])
+def test_an_object_that_its_schema_calls_one_stays_one(part: dict[str, Json]) -> None:
+    assert coerce_value({"a": 1}, compile_schema({"type": "object", **part})) == ({"a": 1}, ())

@@ -15,6 +15,7 @@ from callwright.schema.normalize import (
     any_schema,
     closed_object,
     object_schema,
+    require_object_schema,
     required_first,
 )
 
@@ -122,7 +123,21 @@ def test_no_parameters_is_an_object_without_properties(nothing: Any) -> None:
     assert any_schema(nothing) is None
 
 
-@pytest.mark.parametrize("wrong", ['{"type": "object"}', 3, True, {"type": ["array"]}])
+@pytest.mark.parametrize("anything", [True, None])
+def test_parameters_may_be_anything(anything: Any) -> None:
+    assert object_schema(anything) == {"type": "object", "properties": {}}
+    assert require_object_schema(Tool("t", input_schema=anything)) == Tool("t")
+    assert require_object_schema(tool := Tool("t", input_schema={})) is tool
+
+
+@pytest.mark.parametrize("schema", [False, [], '{"type": "object"}', 5])
+def test_a_schema_that_is_no_object_is_refused_by_the_name_of_its_tool(schema: Any) -> None:
+    with pytest.raises(CatalogError, match="tool 't': its input schema is") as caught:
+        require_object_schema(Tool("t", input_schema=schema))
+    assert '"type": "object"' in caught.value.hint
+
+
+@pytest.mark.parametrize("wrong", ['{"type": "object"}', 3, False, {"type": ["array"]}])
 def test_what_cannot_describe_an_object_is_refused(wrong: Any) -> None:
     with pytest.raises(CatalogError):
         object_schema(wrong)

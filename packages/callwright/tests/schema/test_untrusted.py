@@ -33,6 +33,17 @@ def test_an_ordinary_tool_passes_unchanged() -> None:
     assert notes == ()
 
 
+@pytest.mark.parametrize("anything", [True, None])
+def test_a_schema_of_anything_is_one_of_objects(anything: Any) -> None:
+    assert admit_tool(Tool("t", input_schema=anything), LIMITS) == (Tool("t"), ())
+
+
+@pytest.mark.parametrize("wrong", [False, [], "object"])
+def test_a_schema_that_is_no_object_is_refused(wrong: Any) -> None:
+    with pytest.raises(CatalogError, match="tool 't': its input schema is"):
+        admit_tool(Tool("t", input_schema=wrong), LIMITS)
+
+
 def test_a_reference_is_percent_decoded() -> None:
     """It is the fragment of a URI (RFC 6901, section 6)."""
     kept = {"Partial<Foo>": {"type": "object"}}

@@ -5,7 +5,13 @@ import time
 from callwright.nouns.errors import Violation
 from callwright.nouns.types import Json
 from callwright.schema.compiled import compile_schema
-from callwright.schema.violations import find_nearest, from_errors, located_errors, unknown_tool
+from callwright.schema.violations import (
+    find_nearest,
+    from_errors,
+    located_errors,
+    suggest_name,
+    unknown_tool,
+)
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
@@ -146,3 +152,8 @@ def test_a_key_that_an_open_schema_takes_is_an_error_where_the_caller_says_so() 
         assert [(at, v.message) for at, v in found] == [
             (("dry",), "Unknown key 'dry'. Known keys: 'path'.")
         ]
+
+
+def test_the_most_similar_name_is_suggested() -> None:
+    assert suggest_name("layred", ["layered", "dag"]) == "did you mean 'layered'? "
+    assert suggest_name(5, ["layered", "dag"]) == ""

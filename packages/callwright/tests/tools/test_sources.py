@@ -165,6 +165,10 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
         sources_of(written(tmp_path / "a.json", "{'a': 1}"))
     with pytest.raises(CatalogError, match="no list of tools"):
         sources_of(written(tmp_path / "b.json", "3"))
+    for servers in ([], None):
+        with pytest.raises(CatalogError, match="mcpServers must be an object of servers") as caught:
+            sources_of(written(tmp_path / "mcp.json", {"mcpServers": servers}))
+        assert '"command"' in caught.value.hint
     with pytest.raises(CatalogError, match="no document of tools"):
         sources_of(written(tmp_path / "c.txt", "x"))
     with pytest.raises(CatalogError, match="holds no tool"):

@@ -25,7 +25,7 @@ from callwright.nouns.protocols import Encoder
 from callwright.nouns.thresholds import threshold
 from callwright.nouns.trace import Event, Trace
 from callwright.nouns.types import JsonObject, Message, Tool, Usage, to_json
-from callwright.retrieval import Hit, Mode, ToolIndex, needs_encoder
+from callwright.retrieval import Hit, Mode, ToolIndex, mode_named, needs_encoder
 from callwright.retrieval.installed import VECTORS
 from callwright.storage.database import state_dir
 from callwright.tools.evidence import EvidenceStore, Known
@@ -83,6 +83,8 @@ class Shortlisting:
             raise ConfigError(
                 f"there are no trials {self.trials!r}", hint=f"trials: {', '.join(TRYING)}"
             )
+        if self.mode is not None:
+            mode_named(self.mode)
         if self.trials == "off" and self.probing != TrialSettings():
             raise ConfigError(
                 "settings of trials are given, and nothing is tried", hint="--trials read-only"

@@ -5,11 +5,11 @@ kept, and how it talks.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, get_args
 
 from callwright.agent.catalog_search import USUAL, Shortlisting, Trying
 from callwright.agent.probing import Simulates
@@ -23,6 +23,7 @@ from callwright.nouns.protocols import ChatModel, ReplyMode
 from callwright.nouns.secret_spellings import SHORTEST
 from callwright.nouns.trace import Sink
 from callwright.retrieval import Mode
+from callwright.schema.violations import suggest_name
 from callwright.tools.evidence import EvidenceStore
 from callwright.tools.trust import TrustStore
 
@@ -110,6 +111,11 @@ class Persistence:
     secrets: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sinks, Collection) or not all(map(callable, self.sinks)):
+            raise ConfigError(
+                f"sinks takes a list of sinks, and was given {self.sinks!r}",
+                hint="Persistence(sinks=[MemorySink()])",
+            )
         if any(len(secret) < SHORTEST for secret in require_names("secrets", self.secrets)):
             raise ConfigError(
                 f"a secret of fewer than {SHORTEST} characters cannot be removed from texts",
@@ -143,6 +149,21 @@ class Interaction:
     instructions: str = ""
     model_profile: str = ""
 
+    def __post_init__(self) -> None:
+        modes = get_args(ReplyMode)
+        if self.mode is not None and self.mode not in modes:
+            hint = suggest_name(self.mode, modes) + f"modes: {', '.join(modes)}"
+            raise ConfigError(f"there is no mode {self.mode!r}", hint=hint)
+        for name in ("instructions", "model_profile"):
+            require_text(name, getattr(self, name))
+        for name in ("today", "on_text", "on_reply"):
+            given = getattr(self, name)
+            if given is not None and not callable(given):
+                raise ConfigError(
+                    f"{name} is {given!r}, and must be a function",
+                    hint="today=date.today" if name == "today" else f"{name}=print",
+                )
+
 
 class DirectOptions(TypedDict, total=False):
     """Options of a group that are keywords of the orchestrator too."""
@@ -158,6 +179,12 @@ def require_type(option: str, value: object, kind: type) -> None:
             f"{option} takes {kind.__name__}(…), and was given a {type(value).__name__}",
             hint=f"from callwright import {kind.__name__}",
         )
+
+
+def require_text(option: str, value: object) -> None:
+    """Raise ConfigError for a value that is no text."""
+    if not isinstance(value, str):
+        raise ConfigError(f"{option} is {value!r}, and must be a text", hint=f"{option}='…'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from contextlib import (
 )
 from contextvars import ContextVar
 from dataclasses import fields, replace
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -183,7 +183,7 @@ class Orchestrator:
         named = options.interaction.model_profile
         self._profile = find_profile(named) if named else None
         self._strategy = open_strategy(strategy)
-        self._planner = planner
+        self._planner = _require_planner(planner)
         self._limits = Limits() if limits is None else limits
         require_type("limits", self._limits, Limits)
         freeze = require_freezable(self._strategy, options.safety.freeze)
@@ -431,6 +431,16 @@ class Orchestrator:
         )
 
 
+def _require_planner(planner: Planner | None) -> Planner | None:
+    """The planner. Raises ConfigError for a name, and for all else that plans nothing."""
+    if planner is not None and not hasattr(planner, "plan"):
+        raise ConfigError(
+            f"planner is {planner!r}, and must be a Planner",
+            hint="from callwright.planning import open_planner: open_planner('edges')",
+        )
+    return planner
+
+
 def _list_specs(tools: Any) -> tuple[Any, ...]:
     """The tool sources that were given: one, or several."""
     is_one = isinstance(tools, str | Mapping) or not isinstance(tools, Iterable)
@@ -630,9 +640,13 @@ def _get_run_date(setup: Orchestrator, start: Mapping[str, Any] | None) -> date 
     """
     if start is not None:
         return date.fromisoformat(start["today"]) if start.get("today") else None
-    return (
-        setup._options.interaction.today() if setup._options.interaction.today is not None else None
-    )
+    today = setup._options.interaction.today
+    if today is None:
+        return None
+    found: Any = today()
+    if not isinstance(found, date):
+        raise ConfigError(f"today returned {found!r}, and must return a date", hint="date.today")
+    return found.date() if isinstance(found, datetime) else found
 
 
 def _build_asked(

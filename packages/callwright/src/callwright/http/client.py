@@ -274,6 +274,7 @@ class HttpClient:
             return Failure(
                 "tool_error",
                 f"the header {wrong[:60]!r} holds characters that headers cannot carry",
+                not_done=True,
             )
         body = data.encode("utf-8", "replace") if isinstance(data, str) else data
         if json is not None:

@@ -20,7 +20,7 @@ from callwright.parsing.scanner import Scanner
 from callwright.parsing.strict import ATTEMPTS, Strict
 from callwright.parsing.tool_vocabulary import ToolVocabulary
 
-_THOUGHTS = {  # what begins and ends reasoning; the tags themselves count as reasoning
+THOUGHT_TAGS = {  # what begins and ends reasoning; the tags themselves count as reasoning
     "<think>": True,
     "</think>": False,
     "<thinking>": True,
@@ -188,7 +188,7 @@ class Parser:
                     tape.at = at
                     return False
             at, word = self._marks.search(tape.text, at, tape.ended)
-            if word in _THOUGHTS:
+            if word in THOUGHT_TAGS:
                 self._emit(start, at)
                 self._think(word)
                 start = at = at + len(word)
@@ -223,7 +223,7 @@ class Parser:
 
     def _think(self, word: str) -> None:
         """Hands out what begins or ends reasoning."""
-        on = _THOUGHTS[word]
+        on = THOUGHT_TAGS[word]
         if word in _CLOSERS and not self._reasoning and not self._has_thought:
             self._out.close(word)
         else:
@@ -456,7 +456,7 @@ def build_tables(dialects: frozenset[str] | None = None) -> Tables:
     readers, begin = select_readers(dialects), select_start_readers(dialects)
     return Tables(
         readers,
-        get_marker_set(frozenset(readers) | frozenset(_THOUGHTS)),
+        get_marker_set(frozenset(readers) | frozenset(THOUGHT_TAGS)),
         get_marker_set(frozenset(m for m in readers if m[0] == "<") or frozenset("<")),
         begin,
         get_marker_set(frozenset([*begin, _SELF])),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from callwright.nouns.errors import Violation
+from callwright.nouns.errors import CatalogError, Violation
 from callwright.nouns.types import Edit, Json, JsonObject, ToolCall
 from callwright.nouns.wire_names import EditRule
 from callwright.repair.diagnostics import MISSING, Abstention, Diagnostic, Severity
@@ -61,8 +61,15 @@ class Draft(Findings):
 
     @property
     def arguments(self) -> JsonObject:
-        """The arguments, of a draft whose arguments are known to be an object."""
-        assert isinstance(self.call.arguments, dict)
+        """The arguments, of a draft whose arguments are known to be an object. Raises CatalogError
+        where the tool's schema made something else of them.
+        """
+        if not isinstance(self.call.arguments, dict):
+            raise CatalogError(
+                f"tool {self.call.tool!r}: its input schema takes no object, and the arguments of a"
+                " call are one",
+                hint='give {"type": "object", "properties": {…}}',
+            )
         return self.call.arguments
 
     @property

@@ -5,7 +5,7 @@ group is optional; a reply that is right passes all as it is.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from callwright.repair.rule import Rule, reply_rule
 from callwright.repair.rules.argument_repair import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
+from callwright.schema.normalize import require_object_schema
 from callwright.tools.lists.chat_messages import messages_from_wire
 
 RULE_GROUPS = ("rules", "sequence")
@@ -53,9 +54,17 @@ def refine(
     reply, also in OpenAI's or Anthropic's form (either may do; without both, no value is filled in
     or doubted). ``rule_groups``: "rules", "sequence", both or none (then the reply is only read);
     ``rungs`` is its old name. A reply without calls has none afterwards. Raises ConfigError for an
-    unknown rule group, a source or a message of another form, or tools that are no
-    :class:`~callwright.nouns.types.Tool`.
+    unknown rule group, a source or a message of another form, a query that is no text, or tools
+    that are no list of :class:`~callwright.nouns.types.Tool`; CatalogError for a tool whose input
+    schema takes no object.
     """
+    if not isinstance(query, str):
+        raise ConfigError(f"query is {query!r}, and must be a text", hint="query='How far is …?'")
+    if not isinstance(tools, Iterable):
+        raise ConfigError(
+            f"tools takes a list of tools, and was given a {type(tools).__name__}",
+            hint="refine(reply, [tool])",
+        )
     other = next((tool for tool in tools if not isinstance(tool, Tool)), None)
     if other is not None:
         raise ConfigError(
@@ -63,6 +72,7 @@ def refine(
             hint="callwright.tools_from_wire(tools) reads the lists of tools that APIs take,"
             " callwright.open_catalog(sources) files and functions",
         )
+    tools = [require_object_schema(tool) for tool in tools]
     if rungs is not None:
         said = (
             "refine(rungs=…) is deprecated and will be removed in the next version: rule_groups=…"

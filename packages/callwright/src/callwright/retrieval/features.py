@@ -23,6 +23,7 @@ from callwright.retrieval.lexical import Lexical
 from callwright.retrieval.neighbours import Neighbours
 from callwright.retrieval.ranking import select_highest
 from callwright.retrieval.terms import query_terms
+from callwright.schema.violations import suggest_name
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -80,7 +81,10 @@ def mode_named(name: str) -> Mode:
     """The mode of a name. Raises ConfigError if there is none."""
     found = next((mode for mode in MODES if mode == name), None)
     if found is None:
-        raise ConfigError(f"there is no retrieval mode {name!r}", hint=f"modes: {', '.join(MODES)}")
+        raise ConfigError(
+            f"there is no retrieval mode {name!r}",
+            hint=suggest_name(name, MODES) + f"modes: {', '.join(MODES)}",
+        )
     return found
 
 

@@ -49,7 +49,7 @@ def coerce_value(value: Json, schema: Compiled) -> tuple[Json, tuple[ValueEdit, 
 
     Each edit made the place it names acceptable to the schema of that place (an unwrapped object or
     array may still be wrong inside). A valid value comes back untouched, and so does what MAX_STEPS
-    do not suffice for.
+    do not suffice for, and an object that a part of a schema of objects would make a list.
     """
     if schema.accepts(value):
         return value, ()
@@ -57,7 +57,9 @@ def coerce_value(value: Json, schema: Compiled) -> tuple[Json, tuple[ValueEdit, 
     steps = _Steps()
     steps.refuse(schema.root, value)
     made = _Walk(edits, steps).at(value, schema.root, (), 0)
-    return (value, ()) if steps.left < 0 else (made, tuple(edits))
+    is_object = isinstance(value, dict) and "object" in get_types(schema.root.schema)
+    is_lost = is_object and not isinstance(made, dict)
+    return (value, ()) if steps.left < 0 or is_lost else (made, tuple(edits))
 
 
 def pointer_join(path: str, key: str | int) -> str:

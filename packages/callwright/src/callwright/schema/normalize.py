@@ -10,6 +10,7 @@ leave behind (``"items": null``, ``"enum": []``).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from callwright.nouns.errors import CatalogError
@@ -73,6 +74,21 @@ def object_schema(raw: Any, required: Any = None) -> JsonObject:
     return schema
 
 
+def require_object_schema(tool: Tool) -> Tool:
+    """The tool, with an object for an input schema that is absent or True, which takes anything.
+    Raises CatalogError for one that is no schema, or takes nothing.
+    """
+    schema: Any = tool.input_schema
+    if isinstance(schema, Mapping):
+        return tool
+    if schema is None or schema is True:
+        return replace(tool, input_schema=object_schema(schema))
+    raise CatalogError(
+        f"tool {tool.name!r}: its input schema is {str(schema)[:60]!r}, and must be an object",
+        hint='give {"type": "object", "properties": {…}}',
+    )
+
+
 def closed_object(**properties: Any) -> JsonObject:
     """The schema of an object with exactly these properties, in this order."""
     required = list(properties)
@@ -115,7 +131,7 @@ def any_schema(raw: Any) -> JsonObject | None:
 
 
 def _as_object(raw: Any) -> JsonObject:
-    if raw is None or raw in ("", [], {}):
+    if raw is None or raw is True or raw in ("", [], {}):
         return {"type": "object", "properties": {}}
     if isinstance(raw, list):
         return _object_of(_index_by_name(raw))

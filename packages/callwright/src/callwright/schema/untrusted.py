@@ -10,6 +10,7 @@ from typing import Any
 from callwright.jsontext.pointer import resolve_reference
 from callwright.nouns.errors import CatalogError
 from callwright.nouns.types import JsonObject, Tool, to_canonical_json
+from callwright.schema.normalize import require_object_schema
 
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _DATA = ("enum", "const", "default", "examples", "example")
@@ -43,6 +44,7 @@ def admit_tool(tool: Tool, limits: SchemaLimits) -> tuple[Tool, tuple[str, ...]]
         raise CatalogError(
             f"its name is empty, unprintable or longer than {limits.name_chars} characters"
         )
+    tool = require_object_schema(tool)
     input_schema = _check_schema(tool.input_schema, limits, notes)
     output_schema: JsonObject | None = None
     if tool.output_schema is not None:

@@ -133,6 +133,12 @@ def find_nearest(name: str, known: Iterable[str], least: float = _NEAR) -> str:
     return hit[0] if hit else ""
 
 
+def suggest_name(name: object, known: Iterable[str]) -> str:
+    """The beginning of a hint: the most similar of the known names, or "" where none is similar."""
+    near = find_nearest(str(name), known)
+    return f"did you mean {near!r}? " if near else ""
+
+
 def _rank_violation(located: Located) -> tuple[int, int, str]:
     violation = located[1]
     return (_ORDER.get(violation.keyword, 9), violation.path.count("/"), violation.path)

@@ -27,6 +27,7 @@ from callwright.tools.overlay import Overlay, is_overlay
 from callwright.tools.overlays import OverlaySource
 from callwright.tools.python.functions import FunctionSource, functions_of
 from callwright.tools.python.modules import get_attribute, load_file, load_module
+from callwright.tools.servers import HINT as SERVER_FORMS
 from callwright.tools.trust import digest_of, normalize_location
 
 if TYPE_CHECKING:
@@ -256,6 +257,8 @@ def _of_json(raw: Any, path: Path) -> list[ToolSource]:
 
             file = (normalize_location(path), digest_of(dict(raw)))
             return list(sources_from_config(servers, folder=path.parent, file=file))
+        if "mcpServers" in raw:
+            raise CatalogError("mcpServers must be an object of servers by name", hint=SERVER_FORMS)
         if form := format_of_document(raw, registered_formats()):
             return [form.read_document(raw, path.stem)]
     return [ListSource.read(raw, name=path.stem)]

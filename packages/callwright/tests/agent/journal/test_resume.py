@@ -30,10 +30,10 @@ from callwright.agent.journal.store import SEGMENTED, Journal, list_journals, re
 from callwright.agent.journal.usable_prompts import usable_prompts
 from callwright.agent.options import Interaction, Persistence, Safety
 from callwright.agent.strategies import Given
-from callwright.nouns.errors import JournalError, ToolError
+from callwright.nouns.errors import ConfigError, JournalError, ToolError
 from callwright.nouns.protocols import CALL_KEY, NOT_DONE, ChatRequest
 from callwright.nouns.trace import VERSION, Event, Trace
-from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Message, ToolCall, ToolOutput
+from callwright.nouns.types import READ_LOCAL, WRITE, Effects, Message, Tool, ToolCall, ToolOutput
 from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source, offered_tools
 from callwright.tools.evidence import EvidenceStore
 from callwright.tools.python.functions import FunctionSource
@@ -323,9 +323,12 @@ async def test_a_source_that_can_be_asked_is_asked(
     async def book(guest: str) -> dict[str, str]:
         """Book a room."""
         done.append(CALL_KEY.get())
-        if len(done) == 1:
-            raise Killed
         return {"booking": f"B-{guest}"}
+
+    class Dying(FunctionSource):
+        async def call(self, tool: Tool, arguments: dict[str, Any]) -> ToolOutput:
+            await super().call(tool, arguments)
+            raise Killed
 
     def model() -> ScriptedModel:
         said = {"statements": [{"text": "The booking is B-Ann.", "results": ["r1"]}], "missing": []}
@@ -333,7 +336,7 @@ async def test_a_source_that_can_be_asked_is_asked(
 
     with pytest.raises(BaseExceptionGroup):
         await Orchestrator(
-            [FunctionSource([book])], model=model(), persistence=Persistence(journal=tmp_path)
+            [Dying([book])], model=model(), persistence=Persistence(journal=tmp_path)
         ).run("Book a room for Ann.")
     [path] = list_journals(tmp_path)
     run = await Orchestrator(
@@ -721,3 +724,10 @@ async def test_a_write_on_record_is_not_sent_again_in_another_spelling(
     done = await again.resume(aged(path, tmp_path / "old", kept))
     assert (len(first.calls), second.calls) == (1, [])
     assert [(r.tool, r.content) for r in done.results] == [("pay", {"paid": True})]
+
+
+@pytest.mark.parametrize("run", [None, 5])
+def test_what_names_no_run_is_refused(run: Any) -> None:
+    with pytest.raises(ConfigError, match=r"the run is a .*must be its id or the path") as caught:
+        Orchestrator([], model=ScriptedModel([])).resume_sync(run)
+    assert "run.id" in caught.value.hint

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from callwright.agent.fold import Called, Entry, Returned, Said, Spoke, fold_entries
-from callwright.agent.safety.repeats import find_made
+from callwright.agent.safety.repeats import find_made, find_resent_writes
 from callwright.jsontext import parse
-from callwright.nouns.types import READ, WRITE, Effects, Tool, ToolCall, to_canonical_json
+from callwright.nouns.types import (
+    READ,
+    UNKNOWN,
+    WRITE,
+    Effects,
+    JsonObject,
+    Tool,
+    ToolCall,
+    to_canonical_json,
+)
 
 SETTING = Effects(destructive=False, idempotent=True)
 TOOLS = (
@@ -187,3 +198,72 @@ def test_another_write_of_this_turn_opens_those_of_earlier_ones() -> None:
     state = fold_entries(entries, (TRANSFER, undo))
     made = find_made(state, lambda call: to_canonical_json([call.tool, call.arguments]))
     assert to_canonical_json(["transfer", GIVEN]) not in made
+
+
+PAID: tuple[Entry, ...] = (
+    Spoke("Transfer 5 to Bob."),
+    Called((ToolCall("c1", "transfer", {"to": "Bob", "amount": 5}),)),
+    Returned("c1", '{"id": "T-1"}', "transfer"),
+)
+BOB, ANN = {"to": "Bob", "amount": 5}, {"to": "Ann", "amount": 5}
+
+
+def resent(then: str, *given: JsonObject, said: str = "Done.", effects: Effects = WRITE) -> bool:
+    """True if the first call only repeats what was done, in a reply with these calls."""
+    tool = replace(TRANSFER, effects=effects)
+    state = fold_entries([*PAID, Said(said), Spoke(then)], (tool,))
+    calls = [ToolCall("", "transfer", arguments) for arguments in given]
+    made = find_resent_writes(
+        calls, state, lambda call: to_canonical_json([call.tool, call.arguments])
+    )
+    key = to_canonical_json(["transfer", given[0]])
+    assert made in ({}, {key: "earlier"})
+    return bool(made)
+
+
+@pytest.mark.parametrize(
+    "then",
+    ["Also 5 to Ann.", "Auch 5 an Ann.", "También 5 a Ann.", "也转5元给 Ann。", "وأيضا 5 إلى Ann"],
+)
+def test_a_write_of_an_earlier_turn_is_not_repeated_beside_a_new_one(then: str) -> None:
+    assert resent(then, BOB, ANN)
+    assert resent(then, BOB, ANN, said="I have sent 5 to Bob. Anything else?")
+    assert not resent(then, BOB)
+    assert not resent(then, ANN, BOB | {"to": "Carl"})
+
+
+@pytest.mark.parametrize(
+    ("then", "given"),
+    [
+        ("The same again.", [BOB]),
+        ("The same again.", [BOB, BOB]),
+        ("5 to Ann and to Bob once more.", [BOB, ANN]),
+        ("再给Bob转5元，也转5元给Ann。", [BOB, ANN]),
+        ("Bobs Anteil noch einmal, und 5 an Ann.", [BOB, ANN]),
+        ("The same for everybody, please.", [BOB, ANN]),
+        ("Ann gets what he got.", [BOB, {"to": "Ann", "amount": 7}]),
+        ("Also for Ann.", [BOB, {**BOB, "note": "Ann"}]),
+    ],
+    ids=[
+        "alone",
+        "twice",
+        "said again",
+        "no spaces",
+        "in a word",
+        "new one unsaid",
+        "value unsaid",
+        "only more",
+    ],
+)
+def test_a_write_that_may_be_meant_again_is_open(then: str, given: list[JsonObject]) -> None:
+    assert not resent(then, *given)
+
+
+def test_a_question_about_the_write_opens_it_again() -> None:
+    assert not resent("Yes, and 5 to Ann.", BOB, ANN, said="It is done. Shall I pay Bob again?")
+    assert resent("Yes, and 5 to Ann.", BOB, ANN, said="Bob is paid. Shall I go on?")
+
+
+def test_what_declares_no_write_is_repeated_beside_others() -> None:
+    for effects in (READ, UNKNOWN):
+        assert not resent("Also 5 to Ann.", BOB, ANN, effects=effects)

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+
+from callwright.gateway.server.stdio_door import read_messages
 
 BIN = Path(sys.executable).parent
 
@@ -76,3 +80,48 @@ async def test_half_a_character_in_a_result_ends_no_connection(tmp_path: Path) -
         assert told.structured_content == {"one": "caf\ufffd.txt"}
         assert (await client.call_tool("py__read_name", {})).is_error
         assert not (await client.call_tool("py__list_names", {})).is_error
+
+
+async def read_line(line: bytes) -> tuple[list[Any], list[Any]]:
+    """The messages for the server, and those for the client, of a client that writes one line."""
+    reader = asyncio.StreamReader()
+    reader.feed_data(line + b"\n")
+    reader.feed_eof()
+    to_server, from_client = anyio.create_memory_object_stream[Any](4)
+    to_client, from_server = anyio.create_memory_object_stream[Any](4)
+    async with from_client, to_client, from_server:
+        await read_messages(reader, to_server, to_client)
+        to_client.close()
+        told = [item.message async for item in from_client]
+        return told, [item.message async for item in from_server]
+
+
+CALL = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"city":%s}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "id"),
+    [
+        (CALL % r'"a\ud83db"', 7),
+        (CALL % ("9" * 6_000), 7),
+        (CALL % ("[" * 3_000 + "]" * 3_000), 7),
+        (CALL.replace('"id":7,', "").replace("}}", '},"id":"a"}') % r'"\ud83d"', "a"),
+        ("{not json", None),
+        ('{"jsonrpc":"2.0","params":"' + "a" * 32_000_000 + '"}', None),
+    ],
+    ids=["surrogate", "digits", "levels", "id last", "no id", "long"],
+)
+async def test_a_request_that_cannot_be_read_is_answered(line: str, id: int | str | None) -> None:
+    told, (answer,) = await read_line(line.encode())
+    assert told == []
+    assert (answer.id, answer.error.code) == (id, -32700)
+
+
+async def test_a_reply_that_cannot_be_read_is_an_error_for_the_server_that_asked() -> None:
+    (told,), answers = await read_line(rb'{"jsonrpc":"2.0","id":7,"result":{"a":"\ud83d"}}')
+    assert (told.id, told.error.code, answers) == (7, -32700, [])
+
+
+async def test_a_message_is_handed_on_and_an_empty_line_is_nothing() -> None:
+    (told,), answers = await read_line(b"\r\n" + (CALL % '"Oslo"').encode())
+    assert (told.id, answers) == (7, [])

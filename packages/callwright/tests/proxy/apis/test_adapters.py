@@ -10,6 +10,7 @@ from typing import Any
 import anthropic
 import openai
 import pytest
+from pydantic import BaseModel
 
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.proxy.apis.adapters import ANSWERS, FRONTS
@@ -404,3 +405,27 @@ async def test_no_client_sees_what_a_template_left_behind(says: Any, stream: boo
     async with upstream(always(reply)) as up, proxy(up.url) as (address, _):
         assert await says(address, stream) == "Il pleut `<s>`."
     assert len(up.asked) == 1
+
+
+class Person(BaseModel):
+    name: str
+    age: int
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+async def test_the_anthropic_client_gets_the_form_that_it_asks_for(stream: bool) -> None:
+    text = '```json\n{"name": "Ann", "age": "3"}\n```'
+    reply = streamed(*text) if stream else Reply([whole(text)], headers=JSON)
+    async with upstream(always(reply)) as up, proxy(up.url) as (address, _):
+        client = anthropic.AsyncAnthropic(base_url=address, api_key="k", max_retries=0)
+        asked: Any = {"model": "m", "max_tokens": 100, "messages": TURN, "output_format": Person}
+        async with client:
+            if stream:
+                async with client.messages.stream(**asked) as events:
+                    answer: Any = await events.get_final_message()
+            else:
+                answer = await client.messages.parse(**asked)
+    assert answer.parsed_output == Person(name="Ann", age=3)
+    form = up.asked[0].json["response_format"]
+    assert form["type"] == "json_schema"
+    assert set(form["json_schema"]["schema"]["properties"]) == {"name", "age"}

@@ -163,3 +163,46 @@ def test_an_answer_with_a_call_ends_for_it_whatever_the_upstream_says(
         json.loads(Messages({}).render_completion(Delta("a", finish="stop")))["stop_reason"]
         == "end_turn"
     )
+
+
+FORM = {"type": "json_schema", "schema": {"type": "object"}}
+ASKED_FORM = {
+    "type": "json_schema",
+    "json_schema": {"name": "output", "schema": {"type": "object"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "made"),
+    [
+        ({"output_config": {"format": FORM}}, ASKED_FORM),
+        ({"output_config": {"format": FORM, "effort": "low"}, "output_format": None}, ASKED_FORM),
+        ({"output_format": FORM}, ASKED_FORM),
+        ({"output_config": {"effort": "low"}}, None),
+        ({"output_config": {"format": {"type": "json_schema"}}}, None),
+        ({"output_config": {"format": {"type": "text", "schema": {}}}}, None),
+        ({"output_config": "json"}, None),
+        ({}, None),
+    ],
+)
+def test_an_output_format_is_a_response_format(more: Any, made: Any) -> None:
+    assert request(**more).get("response_format") == made
+
+
+@pytest.mark.parametrize(
+    ("delta", "reason"),
+    [
+        (Delta(refusal="I cannot help."), "refusal"),
+        (Delta(refusal="I cannot help.", finish="stop"), "refusal"),
+        (Delta(text="I cannot help.", finish="stop"), "end_turn"),
+        (Delta(refusal="I cannot help.", finish="length"), "max_tokens"),
+    ],
+)
+def test_a_refusal_is_text_and_the_reason_to_stop(delta: Delta, reason: str) -> None:
+    whole = json.loads(Messages({}).render_completion(delta))
+    assert whole["content"] == [{"type": "text", "text": "I cannot help."}]
+    assert whole["stop_reason"] == reason
+    messages = Messages({"stream": True})
+    stream = messages.delta(delta) + messages.delta(Delta(finish=delta.finish)) + messages.close()
+    assert b'"text_delta","text":"I cannot help."' in stream
+    assert f'"stop_reason":"{reason}"'.encode() in stream

@@ -105,3 +105,9 @@ def test_a_call_that_was_cut_off_is_text(stream: bool) -> None:
 def test_calls_that_are_none_are_refused(calls: Any) -> None:
     with pytest.raises(BadRequest, match="tool_calls"):
         Ollama().request({"messages": [{"role": "assistant", "tool_calls": calls}]})
+
+
+def test_a_refusal_is_the_text() -> None:
+    delta = Delta(refusal="I cannot help.", finish="stop")
+    for line in (Lines({"stream": False}).render_completion(delta), Lines({}).delta(delta)):
+        assert json.loads(line)["message"]["content"] == "I cannot help."

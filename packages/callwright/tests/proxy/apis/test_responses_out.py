@@ -81,3 +81,56 @@ def test_a_call_of_a_grouped_tool_names_its_namespace() -> None:
 def test_errors_have_openais_shape() -> None:
     assert json.loads(render_error(500, "x"))["error"]["type"] == "server_error"
     assert kinds(Output({}).broken("x")) == ["response.failed"]
+
+
+def test_a_refusal_is_a_part_of_its_own() -> None:
+    made = json.loads(Output({}).render_completion(Delta(refusal="No.", finish="stop")))
+    (item,) = made["output"]
+    assert (made["status"], item["status"]) == ("completed", "completed")
+    assert item["content"] == [{"type": "refusal", "refusal": "No."}]
+    out = Output({"stream": True})
+    stream = out.delta(Delta(refusal="N", id="chatcmpl-1")) + out.delta(Delta(refusal="o."))
+    stream += out.delta(Delta(finish="stop")) + out.close()
+    assert kinds(stream)[2:] == [
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.refusal.delta",
+        "response.refusal.delta",
+        "response.refusal.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.completed",
+    ]
+    assert b'"refusal":"No."' in stream
+
+
+def test_a_refusal_behind_text_is_the_second_part() -> None:
+    out = Output({"stream": True})
+    stream = out.delta(Delta(text="Well.")) + out.delta(Delta(refusal="No.", finish="stop"))
+    stream += out.close()
+    places = [
+        (event["type"].removeprefix("response."), event["content_index"])
+        for line in stream.splitlines()
+        if line.startswith(b"data: ") and "content_index" in (event := json.loads(line[6:]))
+    ]
+    assert places == [
+        ("content_part.added", 0),
+        ("output_text.delta", 0),
+        ("output_text.done", 0),
+        ("content_part.done", 0),
+        ("content_part.added", 1),
+        ("refusal.delta", 1),
+        ("refusal.done", 1),
+        ("content_part.done", 1),
+    ]
+    whole = json.loads(Output({}).render_completion(Delta(text="Well.", refusal="No.")))
+    assert [part["type"] for part in whole["output"][0]["content"]] == ["output_text", "refusal"]
+
+
+def test_an_answer_that_a_filter_ended_is_incomplete() -> None:
+    delta = Delta(text="a", finish="content_filter")
+    made = json.loads(Output({}).render_completion(delta))
+    assert made["status"] == "incomplete"
+    assert made["incomplete_details"] == {"reason": "content_filter"}
+    out = Output({"stream": True})
+    assert kinds(out.delta(delta) + out.close())[-1] == "response.incomplete"

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
 from callwright.proxy.apis.anthropic import Messages
-from callwright.proxy.apis.translated import Translated, chunk_delta, read_token_counts, whole_delta
+from callwright.proxy.apis.translated import (
+    Delta,
+    Translated,
+    chunk_delta,
+    read_token_counts,
+    whole_delta,
+)
 from tests.proxy.playbook import text_stream, whole
 
 
@@ -48,3 +54,11 @@ def test_tokens_are_counted_where_they_are_given() -> None:
 def test_what_is_not_there_is_empty() -> None:
     assert chunk_delta({"choices": []}).text == ""
     assert whole_delta({}).finish == "stop"
+
+
+def test_a_refusal_is_read_whole_and_streamed() -> None:
+    said = {"content": None, "refusal": "No."}
+    for read, key in ((whole_delta, "message"), (chunk_delta, "delta")):
+        made = read({"choices": [{"index": 0, key: said}]})
+        assert (made.text, made.refusal, made.shown_text) == ("", "No.", "No.")
+    assert Delta(text="Well.", refusal="No.").shown_text == "Well.\n\nNo."

@@ -42,6 +42,9 @@ def test_calls_of_a_reply_are_native_or_in_its_text_and_offered() -> None:
     assert [c.tool for c in again.read_calls(Reply(text), CONTEXT)] == ["get_weather"]
     assert again.read_calls(Reply(text.replace("get_weather", "rocket_9")), CONTEXT) == ()
     assert again.read_calls(Reply(text[:60]), CONTEXT) == ()
+    assert len(again.read_calls(Reply(f"{text} {text[:60]}"), CONTEXT)) == 1
+    assert len(again.read_calls(Reply(f"I look. {text}</think>"), CONTEXT)) == 1
+    assert again.read_calls(Reply(f"I could {text}, but no.</think>"), CONTEXT) == ()
 
 
 def test_what_is_no_completion_is_an_empty_reply() -> None:

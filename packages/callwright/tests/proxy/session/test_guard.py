@@ -655,3 +655,21 @@ def test_the_conversation_is_read_once_for_all_answers_to_a_request() -> None:
     facts = dict(found.known)
     assert [one.judges_reads for one in facts.values()] == [False, True]
     assert guard.Guard(found)._state() is facts[False]
+
+
+def test_a_finished_write_does_not_go_out_again_beside_a_new_one() -> None:
+    paid = {"role": "assistant", "content": "Ann has 50 kroner."}
+    more = {"role": "user", "content": "Also 50 to Bob."}
+    found = context(*DONE, paid, more)
+    assert rules(found, pay(), pay(to="Bob")) == ["repeated_write", ""]
+    assert rules(found, pay(to="Bob"), pay(amount=50.0)) == ["", "repeated_write"]
+    assert rules(found, pay()) == [""], "no other call tells what is meant"
+    (why, _) = cleared(found, pay(), pay(to="Bob"))
+    assert "done with the same arguments for an earlier message" in why.reason
+    again = {"role": "user", "content": "Also 50 to Bob, and Ann once more."}
+    assert rules(context(*DONE, paid, again), pay(), pay(to="Bob")) == ["", ""]
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,QQ=="}}
+    shown = {"role": "user", "content": [{"type": "text", "text": more["content"]}, image]}
+    assert rules(context(*DONE, paid, shown), pay(), pay(to="Bob")) == ["", ""]
+    found.guard = "off"
+    assert rules(found, pay(), pay(to="Bob")) == ["", ""]

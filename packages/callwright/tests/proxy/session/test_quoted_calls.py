@@ -197,3 +197,32 @@ def test_a_read_behind_a_made_up_result_is_made() -> None:
     read = write_calls([ToolCall("", "read", {"path": "/srv/b.txt"})], "hermes")
     book = answered("Go on.", "Hi.", TAGGED + INVENTED[0] + read, stream=False, annotations=HARM)
     assert len(message_of(book, stream=False)["calls"]) == 2
+
+
+READ_B = ToolCall("", "read", {"path": "/srv/b.txt"})
+REMOVE_B = ToolCall("", "remove", {"path": "/srv/b.txt"})
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("block", [(READ_B, REMOVE_B), (REMOVE_B, READ_B)])
+def test_each_call_of_a_block_behind_a_made_up_result_is_judged_by_its_own_tool(
+    block: tuple[ToolCall, ToolCall], stream: bool
+) -> None:
+    reply = TAGGED + INVENTED[0] + write_calls(block, "mistral")
+    book = answered("Go on.", "Hi.", reply, stream=stream, annotations=HARM)
+    message = message_of(book, stream=stream)
+    made = [call.get("function", call) for call in message["calls"]]
+    assert [(call["name"], json.loads(call["arguments"])) for call in made] == [
+        ("remove", PATH),
+        ("read", {"path": "/srv/b.txt"}),
+    ]
+    assert "remove" not in message["text"]
+    left_out = "".join(str(edit.before) for edit in book.record.edits)
+    assert left_out.count("remove") == 1
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_a_block_of_a_read_and_a_write_is_made_where_nothing_is_made_up(stream: bool) -> None:
+    reply = f"{TAGGED}\n{write_calls((READ_B, REMOVE_B), 'mistral')}"
+    book = answered("Go on.", "Hi.", reply, stream=stream, annotations=HARM)
+    assert len(message_of(book, stream=stream)["calls"]) == 3

@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from callwright.nouns.types import ToolCall
 from callwright.proxy.session.context import Toolsets, read_context
 from callwright.proxy.session.refining import UNASKED, repair_answer
@@ -52,3 +54,17 @@ def test_a_call_that_is_plainly_right_loads_no_refiner() -> None:
         [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert said.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("shows", [True, False])
+def test_beside_an_image_no_call_goes_for_its_values(shows: bool) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,QQ=="}}
+    text = {"type": "text", "text": "Hi."}
+    asked = body(messages=[{"role": "user", "content": [text, image] if shows else "Hi."}])
+    context = read_context(asked, b"x", Toolsets(), Settings())
+    assert context is not None
+    context.native = False
+    calls = [ToolCall("c1", "get_weather", {"city": "Turku", "days": 2})]
+    for leave_out in (False, True):
+        made = repair_answer(calls, context, leave_out=leave_out)
+        assert [call.arguments for call in made.calls] == [one.arguments for one in calls][:shows]

@@ -357,6 +357,17 @@ def test_a_call_of_the_upstreams_own_that_was_cut_off_passes_to_the_byte(stream:
     assert book.out == sent
 
 
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_reasoning_beside_a_refusal_calls_nothing(stream: bool) -> None:
+    said = {"content": None, "refusal": "No.", "reasoning_content": HERMES}
+    document = json.loads(whole(None))
+    document["choices"][0]["message"] |= said
+    sent = chunk(said) + chunk({}, "stop") + b"data: [DONE]\n\n"
+    sent = sent if stream else json.dumps(document).encode()
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    assert book.out == sent
+
+
 def test_reasoning_that_was_cut_off_calls_nothing() -> None:
     stream = chunk({"reasoning_content": HERMES}) + chunk({}, "length") + b"data: [DONE]\n\n"
     assert Playbook().ask(body()).answer(stream).message["calls"] == []
@@ -796,3 +807,29 @@ def test_equal_calls_that_an_upstream_makes_natively_all_reach_the_client(annota
     sent = json.loads(book.out)["choices"][0]["message"]["tool_calls"]
     assert [one["id"] for one in sent] == ["c1", "c2"]
     assert book.record.edits == []
+
+
+DRAFT = '{"name": "send_mail", "arguments": {"to": "ann@example.org", "text": "Hi"}}'
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("before", ["", "<think>"], ids=["template", "tag"])
+@pytest.mark.parametrize(
+    ("thoughts", "called"),
+    [
+        (f"I could send {DRAFT}. But I must ask first.", []),
+        (f"I send it.\n```json\n{DRAFT}\n```\n", ["send_mail"]),
+        (f"I could send {DRAFT}. No: {HERMES}", ["get_weather"]),
+        (f"{HERMES}\n<tool_call>{DRAFT}</tool_call>", ["get_weather", "send_mail"]),
+    ],
+    ids=["draft", "end", "another", "both"],
+)
+def test_a_draft_of_a_write_in_thoughts_alone_is_not_made(
+    thoughts: str, called: list[str], before: str, stream: bool
+) -> None:
+    text = f"{before}{thoughts}</think>\n"
+    sent = text_stream(*text) if stream else whole(text)
+    book = Playbook().ask(body(stream)).answer(sent, None if stream else JSON)
+    message = book.message if stream else json.loads(book.out)["choices"][0]["message"]
+    calls = message["calls"] if stream else [c["function"] for c in message.get("tool_calls", ())]
+    assert [c["name"] for c in calls] == called

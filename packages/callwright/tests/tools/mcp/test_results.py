@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mcp_types import CallToolResult
 
+from callwright.nouns.types import ToolOutput
 from callwright.tools.mcp.results import (
     CONNECTION_CLOSED,
     REQUEST_TIMEOUT,
@@ -173,3 +175,9 @@ def test_a_session_is_over_where_a_server_of_sessions_says_so(
 ) -> None:
     session = SimpleNamespace(discover_result={} if is_modern else None)
     assert is_session_over(SimpleNamespace(session=session), code, status) is is_over
+
+
+def test_a_number_that_json_lacks_is_null_as_in_results_of_functions() -> None:
+    content = {"a": [math.nan, -math.inf, 1.5], "b": {"c": math.inf}}
+    made = output_of(result(structuredContent=content))
+    assert made == ToolOutput({"a": [None, None, 1.5], "b": {"c": None}})

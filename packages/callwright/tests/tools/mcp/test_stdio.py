@@ -21,6 +21,7 @@ from callwright.tools.mcp.stdio import (
     _write_messages,
     find_request_id,
     open_stdio,
+    parse_line,
 )
 from callwright.tools.servers import Server
 
@@ -73,6 +74,16 @@ def test_a_line_beyond_the_bound_is_told_at_once() -> None:
 )
 def test_an_answer_names_its_request_at_either_end(text: str, asker: int | str | None) -> None:
     assert find_request_id(text.encode(), text.encode()) == asker
+
+
+def test_a_line_is_a_message_or_an_error_that_names_its_request() -> None:
+    request = JSONRPCRequest(jsonrpc="2.0", id=3, method="m")
+    assert parse_line(b'{"jsonrpc":"2.0","id":3,"method":"m"}') == (request, None)
+    for line, id in ((b'{"jsonrpc":"2.0","id":3,"method":', 3), (b"Starting server", None)):
+        message, error = parse_line(line)
+        assert message is None
+        assert error is not None
+        assert (error.id, error.error.code) == (id, -32700)
 
 
 async def exchanged(code: str, *sent: int, most: int = 1, grace: float = 2) -> list[Any]:

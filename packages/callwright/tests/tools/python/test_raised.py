@@ -157,3 +157,44 @@ def test_ctrl_c_in_the_middle_of_a_function_ends_the_run(handler: str) -> None:
             asyncio.run(run())
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def fails_in_a_group(*causes: BaseException) -> Callable[..., Any]:
+    async def look_up(city: str) -> str:
+        async def fail(cause: BaseException) -> None:
+            raise cause
+
+        async with asyncio.TaskGroup() as outer, asyncio.TaskGroup() as inner:
+            for cause in causes:
+                inner.create_task(fail(cause))
+            outer.create_task(asyncio.sleep(0))
+        return city
+
+    return look_up
+
+
+@pytest.mark.parametrize(
+    ("causes", "kind", "said", "not_done"),
+    [
+        ([ToolError("no such city")], "tool_error", "no such city", True),
+        ([ValueError("no such city")], "tool_error", "ValueError: no such city", False),
+        ([ToolError("a"), ToolError("b")], "tool_error", "a; b", True),
+        (
+            [AttributeError("a"), ToolError("b")],
+            "tool_error",
+            "AttributeError: a; b",
+            False,
+        ),
+        ([AttributeError("a"), AttributeError("a")], "crashed", "AttributeError: a", False),
+    ],
+)
+async def test_a_group_of_exceptions_is_what_it_holds(
+    causes: list[Exception], kind: str, said: str, not_done: bool
+) -> None:
+    made = await tool_from_function(fails_in_a_group(*causes)).run({"city": "Oslo"})
+    assert made.failure is not None
+    assert (made.failure.kind, made.failure.message, made.failure.not_done) == (
+        kind,
+        said,
+        not_done,
+    )

@@ -15,7 +15,7 @@ from callwright.agent.journal.ended import ended_life
 from callwright.agent.journal.ledger import Answer, Ledger, build_doubt_error
 from callwright.agent.journal.store import SUFFIX, find_folder
 from callwright.agent.journal.usable_prompts import digests_of_prompts, usable_prompts
-from callwright.nouns.errors import JournalError
+from callwright.nouns.errors import ConfigError, JournalError
 from callwright.nouns.protocols import NotDone
 from callwright.nouns.redaction import TAKEN_OUT
 from callwright.nouns.trace import Event, Trace
@@ -237,8 +237,14 @@ def find_journal(
     """The journal of a run: its path as given, or its id in the folder of runs; where not
     ``is_whole`` also the beginning or the end of its id.
 
-    Raises JournalError where no run, or more than one, is meant.
+    Raises JournalError where no run, or more than one, is meant, ConfigError for what is neither
+    text nor path.
     """
+    if not isinstance(run, str | Path):
+        raise ConfigError(
+            f"the run is a {type(run).__name__}, and must be its id or the path of its journal",
+            hint="resume(run.id), of a run that Persistence(journal=…) keeps",
+        )
     given = Path(run)
     if given.suffix == SUFFIX:
         return given

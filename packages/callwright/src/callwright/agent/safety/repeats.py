@@ -6,12 +6,14 @@ that it is pending may be made again (:mod:`callwright.repair.pending`). It may 
 it is open again once another call that may write has returned something new: tests are run again
 after an edit. So is a write that declares that repeating it is harmless. Reads are never kept back.
 What the user says opens a new turn, and may ask for a write of an earlier one again; a message that
-only thanks, or asks for something else, does not. Calls of one reply do not know each other: those
-that are equal are all meant. A request that surely asks for a write more than once has it as often.
+only thanks, or asks for something else, does not. Nor does one that states the values of another
+call of the same reply, and none of those in which that one differs. Calls of one reply that are
+equal are all meant. A request that surely asks for a write more than once has it as often.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -24,6 +26,7 @@ from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import (
     UNKNOWN,
     Effects,
+    Json,
     Message,
     Tool,
     ToolCall,
@@ -39,6 +42,7 @@ Before: TypeAlias = Literal["done", "unknown", "thanked", "earlier"]
 """What came of the same call: it was done, or it may have been; or it was done in an earlier turn,
 and the user has only thanked since, or has not asked for it anew.
 """
+_SENTENCE_END = re.compile(r"(?<=[.!?؟？])\s+|(?<=[。！])|\n+")
 
 
 def find_made(
@@ -99,6 +103,60 @@ def is_asked_anew(result: ToolResult, query: str, conversation: Sequence[Message
     codes = [v for v in said if any(sign.isdigit() for sign in str(v))]
     now = ProvenanceIndex(query)
     return not said or any(now.holds(value) for value in codes or said)
+
+
+def find_resent_writes(
+    calls: Sequence[ToolCall], state: RunState, key_of: Callable[[ToolCall], str]
+) -> Mapping[str, Before]:
+    """The calls of one reply that only repeat a declared write of an earlier turn beside a new call
+    of the same tool, by their keys. The user's last message, or the question that it answers,
+    states the values of the new call, and none of those in which the repeated one differs.
+    """
+    tools = {tool.name: tool for tool in state.tools}
+    done = {
+        key_of(_call_of(result))
+        for result in state.earlier
+        if _is_done(result, tools) and tools[result.tool].effects.declared
+    }
+    repeated = [call for call in calls if key_of(call) in done]
+    if not repeated:
+        return {}
+    known = done | {key_of(_call_of(result)) for result in state.results}
+    new = [call for call in calls if key_of(call) not in known]
+    said = ProvenanceIndex(state.asked.query, _list_questions(state.asked.conversation))
+    return {
+        key_of(call): "earlier"
+        for call in repeated
+        if any(_is_meant_instead(one, call, said) for one in new if one.tool == call.tool)
+    }
+
+
+def _list_questions(conversation: Sequence[Message]) -> list[str]:
+    """The questions in the last message of the assistant."""
+    said = [message.content for message in conversation if message.role == "assistant"]
+    return [one for one in _SENTENCE_END.split(said[-1] if said else "") if has_question_mark(one)]
+
+
+def _is_meant_instead(new: ToolCall, repeated: ToolCall, said: ProvenanceIndex) -> bool:
+    """Return True if all values in which a call differs from another are said, and none of the
+    other's.
+    """
+    values, others = _list_values(new.arguments), _list_values(repeated.arguments)
+    own = [value for value in values if value not in others]
+    gone = [value for value in others if value not in values]
+    is_told = bool(own and gone) and all(map(said.holds, own))
+    return is_told and not any(_may_be_said(value, said) for value in gone)
+
+
+def _may_be_said(value: Json, said: ProvenanceIndex) -> bool:
+    """Return True if a value is said, or may be a part of a word: scripts without spaces."""
+    return said.holds(value) or (isinstance(value, str) and said.holds_whole(value))
+
+
+def _list_values(arguments: Json) -> list[Json]:
+    """The texts and numbers of a call's arguments."""
+    leaves = (leaf for leaf in iter_scalars(arguments) if leaf != "")
+    return [v for v in leaves if isinstance(v, str | int | float) and not isinstance(v, bool)]
 
 
 @dataclass(slots=True)

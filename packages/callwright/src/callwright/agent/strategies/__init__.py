@@ -30,6 +30,7 @@ from callwright.agent.strategies.reflecting import REFLECT, Reflecting, wrap_wit
 from callwright.agent.strategies.strategy import Strategy
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.wire_names import current_literal
+from callwright.schema.violations import suggest_name
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "layered": Layered,
@@ -67,7 +68,8 @@ def open_strategy(spec: str | Strategy) -> Strategy:
     name, _, repair = current_literal("strategies", spec).partition("+")
     if name not in STRATEGIES or (repair not in REFLECT if "+" in spec else repair):
         known = f"strategies: {', '.join(STRATEGIES)}; each also with +{' or +'.join(REFLECT)}"
-        raise ConfigError(f"there is no strategy {spec!r}", hint=known)
+        hint = suggest_name(name, STRATEGIES) + known
+        raise ConfigError(f"there is no strategy {spec!r}", hint=hint)
     made = STRATEGIES[name]()
     if repair and hasattr(made, "prepare"):
         raise ConfigError(

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from callwright.gateway.server.gateway import Gateway
 from callwright.gateway.server.handlers import build_server
-from callwright.tools.mcp.stdio import Lines, LongLine
+from callwright.tools.mcp.stdio import Lines, LongLine, parse_line
 
 _CHUNK = 65_536
 _WAITING = 4  # messages that may wait to be read: a hand-over of each costs a turn of the loop
@@ -57,7 +57,7 @@ async def _open_pipes() -> AsyncIterator[Any]:
         writer = asyncio.StreamWriter(writing, protocol, None, loop)
         async with to_server, read_stream, write_stream, from_server, asyncio.TaskGroup() as group:
             pumps = [
-                group.create_task(read_messages(reader, to_server)),
+                group.create_task(read_messages(reader, to_server, write_stream)),
                 group.create_task(write_messages(writer, from_server)),
             ]
             try:
@@ -77,10 +77,12 @@ class _Flow(asyncio.streams.FlowControlMixin):
     async def _get_close_waiter(self, stream: Any) -> None: ...
 
 
-async def read_messages(reader: asyncio.StreamReader, to_server: Any) -> None:
-    """Hand every line on as a message, or as the error that it is. Ends where stdin does."""
+async def read_messages(reader: asyncio.StreamReader, to_server: Any, to_client: Any) -> None:
+    """Hand every line on as a message. One that cannot be read is answered with a parse error
+    (JSON-RPC 2.0, 5.1); a reply of the client that cannot be read is an error for the server, which
+    asked. Ends where stdin does.
+    """
     import anyio
-    import mcp_types as types
     from mcp.shared.message import SessionMessage
 
     lines = Lines()
@@ -88,15 +90,15 @@ async def read_messages(reader: asyncio.StreamReader, to_server: Any) -> None:
         async with to_server:
             while chunk := await reader.read(_CHUNK):
                 for line in lines.feed(chunk):
-                    if isinstance(line, LongLine):
-                        await to_server.send(ValueError("a line is too long"))
+                    head = line.head if isinstance(line, LongLine) else line
+                    if not head.strip() or (isinstance(line, LongLine) and not line.ended):
                         continue
-                    try:
-                        read = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    except ValueError as error:
-                        await to_server.send(error)
-                    else:
-                        await to_server.send(SessionMessage(read))
+                    message, error = parse_line(line)
+                    if message is not None:
+                        await to_server.send(SessionMessage(message))
+                    elif error is not None:
+                        is_request = error.id is None or b'"method"' in head
+                        await (to_client if is_request else to_server).send(SessionMessage(error))
 
 
 async def write_messages(writer: asyncio.StreamWriter, from_server: Any) -> None:

@@ -53,6 +53,9 @@ class Anthropic:
         made["messages"] = arrange_messages(
             [*_convert_system(body.get("system")), *_convert_messages(body["messages"])]
         )
+        form = _convert_output_format(body)
+        if form is not None:
+            made["response_format"] = form
         if body.get("stop_sequences"):
             made["stop"] = body["stop_sequences"]
         if body.get("stream"):
@@ -108,7 +111,7 @@ class Messages:
         self._index = -1
         self._open = ""  # text | thinking | tool_use: the kind of the block under way
         self._calling = -1  # the upstream's place of the call of the block under way
-        self._has_calls = False
+        self._has_calls = self._has_refused = False
         # calls that came beside that one: place -> id, name, arguments
         self._beside: dict[int, list[str]] = {}
         self._started = False
@@ -119,8 +122,9 @@ class Messages:
         out = [] if self._started else [self._start(delta)]
         if delta.reasoning and self._thinks:
             out += self._piece("thinking", {"type": "thinking_delta", "thinking": delta.reasoning})
-        if delta.text:
-            out += self._piece("text", {"type": "text_delta", "text": delta.text})
+        if delta.shown_text:
+            out += self._piece("text", {"type": "text_delta", "text": delta.shown_text})
+        self._has_refused = self._has_refused or bool(delta.refusal)
         for place, called, name, arguments in delta.calls:
             out += self._call(place, called, name, arguments)
         self._finish = delta.finish or self._finish
@@ -131,7 +135,7 @@ class Messages:
         out = [] if self._started else [self._start(Delta())]
         out += [*self._end_calls(), *self._stop_block()]
         _, completion, _ = read_token_counts(self._usage)
-        reason = _read_stop(self._finish, has_calls=self._has_calls)
+        reason = _read_stop(self._finish, has_calls=self._has_calls, has_refused=self._has_refused)
         changed = {"stop_reason": reason, "stop_sequence": None}
         usage = {**_convert_usage(self._usage), "output_tokens": completion}
         out.append(
@@ -146,14 +150,16 @@ class Messages:
         content: list[Json] = []
         if delta.reasoning and self._thinks:
             content.append({"type": "thinking", "thinking": delta.reasoning, "signature": ""})
-        if delta.text:
-            content.append({"type": "text", "text": delta.text})
+        if delta.shown_text:
+            content.append({"type": "text", "text": delta.shown_text})
         for _, called, name, arguments in delta.calls:
             found = parse_object(arguments or "{}")
             given = found if isinstance(found, dict) else {"_unreadable": found}
             content.append({"type": "tool_use", "id": called, "name": name, "input": given})
         message = self._message(delta)
-        reason = _read_stop(delta.finish, has_calls=bool(delta.calls))
+        reason = _read_stop(
+            delta.finish, has_calls=bool(delta.calls), has_refused=bool(delta.refusal)
+        )
         message |= {"content": content, "stop_reason": reason}
         return json_bytes({**message, "usage": _convert_usage(delta.usage)})
 
@@ -250,15 +256,16 @@ class Messages:
         ]
 
 
-def _read_stop(finish: str, *, has_calls: bool) -> str:
+def _read_stop(finish: str, *, has_calls: bool, has_refused: bool) -> str:
     """The reason to stop. A chat completion with a named ``tool_choice`` ends with "stop" beside
-    its call, which a client of this API would not make.
+    its call, which a client of this API would not make. One that refuses ends with "stop" as well.
     """
-    return (
-        _STOP["tool_calls"]
-        if has_calls and finish in ("stop", "")
-        else _STOP.get(finish, "end_turn")
-    )
+    if finish in ("stop", ""):
+        if has_calls:
+            return _STOP["tool_calls"]
+        if has_refused:
+            return _STOP["content_filter"]
+    return _STOP.get(finish, "end_turn")
 
 
 def _convert_usage(usage: Mapping[str, Any] | None) -> JsonObject:
@@ -399,6 +406,19 @@ def _convert_tool(raw: Mapping[str, Any]) -> JsonObject:
     ):  # what a tool may do: MCP's hints, for clients that know them
         function["annotations"] = raw["annotations"]
     return {"type": "function", "function": function}
+
+
+def _convert_output_format(body: JsonObject) -> JsonObject | None:
+    """The ``response_format`` that a request asks for by ``output_config.format``, or by the older
+    ``output_format``; None where it asks for none.
+    """
+    config = body.get("output_config")
+    asked = config.get("format") if isinstance(config, Mapping) else None
+    form = asked or body.get("output_format")
+    if not isinstance(form, Mapping) or form.get("type") != "json_schema" or "schema" not in form:
+        return None
+    named = {"name": "output", "schema": form["schema"]}
+    return {"type": "json_schema", "json_schema": named}
 
 
 def _set_tool_choice(made: JsonObject, choice: Json) -> None:

@@ -80,11 +80,11 @@ class Lines:
             call[1] += arguments
         self._finish = delta.finish or self._finish
         self._usage = delta.usage or self._usage
-        if not delta.text and not delta.reasoning:
+        text = delta.shown_text
+        if not text and not delta.reasoning:
             return b""
-        return self._line(
-            {"content": delta.text, **({"thinking": delta.reasoning} if delta.reasoning else {})}
-        )
+        thought = {"thinking": delta.reasoning} if delta.reasoning else {}
+        return self._line({"content": text, **thought})
 
     def close(self) -> bytes:
         message = self._say_calls("")
@@ -93,7 +93,7 @@ class Lines:
 
     def render_completion(self, delta: Delta) -> bytes:
         self.delta(delta)
-        message = self._say_calls(delta.text)
+        message = self._say_calls(delta.shown_text)
         if delta.reasoning:
             message["thinking"] = delta.reasoning
         return self._line(message, self._done())

@@ -12,6 +12,7 @@ from callwright.proxy.apis.responses_tools import Names
 from callwright.proxy.apis.translated import Delta, read_token_counts
 from callwright.proxy.session.answers.sse import encode_named_event, json_bytes
 
+_INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
 _ECHOED = (
     "instructions",
     "metadata",
@@ -47,7 +48,8 @@ class Output:
         self._created = int(time.time())
         self._number = 0
         self._items: list[JsonObject] = []
-        self._text: list[str] = []
+        # parts of the message: kind (output_text or refusal) and pieces; the last is under way
+        self._parts: list[tuple[str, list[str]]] = []
         self._message = -1  # the place of the message item
         self._thought: list[str] = []
         self._thinking = -1  # the place of the reasoning item under way
@@ -60,10 +62,12 @@ class Output:
         out = [] if self._started else self._start(delta)
         if delta.reasoning:
             out += self._think(delta.reasoning)
-        if delta.text or delta.calls:
+        if delta.text or delta.refusal or delta.calls:
             out += self._end_thinking()
         if delta.text:
-            out += self._say(delta.text)
+            out += self._say("output_text", delta.text)
+        if delta.refusal:
+            out += self._say("refusal", delta.refusal)
         for place, called, name, arguments in delta.calls:
             out += self._call(place, called, name, arguments)
         self._finish = delta.finish or self._finish
@@ -77,14 +81,14 @@ class Output:
             out += self._end_message()
         for place, pieces in self._calls.values():
             out += self._end_call(place, "".join(pieces))
-        status = "incomplete" if self._finish == "length" else "completed"
+        status = self._end_status
         out.append(self._event(f"response.{status}", response=self._response(status)))
         return b"".join(out)
 
     def render_completion(self, delta: Delta) -> bytes:
         self.delta(delta)
         self.close()
-        return json_bytes(self._response("incomplete" if delta.finish == "length" else "completed"))
+        return json_bytes(self._response(self._end_status))
 
     def error(self, status: int, message: str) -> bytes:
         return render_error(status, message)
@@ -92,6 +96,10 @@ class Output:
     def broken(self, message: str) -> bytes:
         failed = {**self._response("failed"), "error": {"code": "server_error", "message": message}}
         return self._event("response.failed", response=failed)
+
+    @property
+    def _end_status(self) -> str:
+        return "incomplete" if self._finish in _INCOMPLETE else "completed"
 
     def _start(self, delta: Delta) -> list[bytes]:
         self._started = True
@@ -140,7 +148,7 @@ class Output:
         }
         return self._event(f"response.{kind}", **where, **more)
 
-    def _say(self, text: str) -> list[bytes]:
+    def _say(self, kind: str, text: str) -> list[bytes]:
         out: list[bytes] = []
         if self._message < 0:
             self._message = len(self._items)
@@ -156,16 +164,28 @@ class Output:
                     "response.output_item.added", output_index=self._message, item=self._items[-1]
                 )
             )
-            out.append(self._part("response.content_part.added", part=_build_text_part("")))
-        self._text.append(text)
-        return [*out, self._part("response.output_text.delta", delta=text, logprobs=[])]
+        if not self._parts or self._parts[-1][0] != kind:
+            out += self._end_part()
+            self._parts.append((kind, []))
+            out.append(self._part("response.content_part.added", part=_build_part(kind, "")))
+        self._parts[-1][1].append(text)
+        more: JsonObject = {} if kind == "refusal" else {"logprobs": []}
+        return [*out, self._part(f"response.{kind}.delta", delta=text, **more)]
+
+    def _end_part(self) -> list[bytes]:
+        """The end of the message's part under way."""
+        if not self._parts:
+            return []
+        kind, pieces = self._parts[-1]
+        text = "".join(pieces)
+        said = {"refusal": text} if kind == "refusal" else {"text": text, "logprobs": []}
+        done = self._part(f"response.{kind}.done", **said)
+        return [done, self._part("response.content_part.done", part=_build_part(kind, text))]
 
     def _end_message(self) -> list[bytes]:
-        text = "".join(self._text)
-        item = self._items[self._message]
-        out = [self._part("response.output_text.done", text=text, logprobs=[])]
-        out.append(self._part("response.content_part.done", part=_build_text_part(text)))
-        item |= {"status": "completed", "content": [_build_text_part(text)]}
+        item, out = self._items[self._message], self._end_part()
+        content = [_build_part(kind, "".join(pieces)) for kind, pieces in self._parts]
+        item |= {"status": "completed", "content": content}
         return [
             *out,
             self._event("response.output_item.done", output_index=self._message, item=item),
@@ -202,7 +222,7 @@ class Output:
 
     def _end_call(self, at: int, arguments: str) -> list[bytes]:
         item = self._items[at]
-        is_cut = self._finish == "length" and not isinstance(parse_object(arguments), dict)
+        is_cut = self._finish in _INCOMPLETE and not isinstance(parse_object(arguments), dict)
         status = "incomplete" if is_cut else "completed"
         where = {"item_id": item["id"], "output_index": at}
         if item["type"] == "custom_tool_call":
@@ -221,7 +241,7 @@ class Output:
         where = {
             "item_id": self._items[self._message]["id"],
             "output_index": self._message,
-            "content_index": 0,
+            "content_index": len(self._parts) - 1,
         }
         return self._event(kind, **where, **more)
 
@@ -247,7 +267,7 @@ class Output:
             "status": status,
             "error": None,
             "incomplete_details": (
-                {"reason": "max_output_tokens"} if status == "incomplete" else None
+                {"reason": _INCOMPLETE[self._finish]} if status == "incomplete" else None
             ),
             "model": self._model,
             "output": [] if status == "in_progress" else self._items,
@@ -259,7 +279,9 @@ class Output:
         }
 
 
-def _build_text_part(text: str) -> JsonObject:
+def _build_part(kind: str, text: str) -> JsonObject:
+    if kind == "refusal":
+        return {"type": "refusal", "refusal": text}
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 

@@ -23,8 +23,8 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """Content that one chunk adds. ``call``: (place, id, name, arguments) of a piece of a call; id
-    and name come first.
+    """Content that one chunk adds. ``calls``: (place, id, name, arguments) of a piece of a call; id
+    and name come first. ``refusal``: the text with which the model refuses, in place of an answer.
     """
 
     text: str = ""
@@ -34,6 +34,12 @@ class Delta:
     usage: Mapping[str, Any] | None = None
     id: str = ""
     model: str = ""
+    refusal: str = ""
+
+    @property
+    def shown_text(self) -> str:
+        """The text and the refusal, for APIs in which a refusal is text."""
+        return "\n\n".join(part for part in (self.text, self.refusal) if part)
 
 
 class Translation(Protocol):
@@ -131,6 +137,7 @@ def chunk_delta(document: Mapping[str, Any]) -> Delta:
         document.get("usage"),
         str(document.get("id") or ""),
         str(document.get("model") or ""),
+        str(delta.get("refusal") or ""),
     )
 
 
@@ -149,6 +156,7 @@ def whole_delta(document: Mapping[str, Any]) -> Delta:
         document.get("usage"),
         str(document.get("id") or ""),
         str(document.get("model") or ""),
+        str(message.get("refusal") or ""),
     )
 
 

@@ -7,8 +7,8 @@ from callwright.models.chat import Gathered, messages_out
 from callwright.models.grammar import build_grammar, reduce_schema
 from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import Json, JsonObject, Reply, ToolCall
-from callwright.parsing import parse_calls
 from callwright.prompts.one_letter import MOST_SHOWN
+from callwright.proxy.session.answers.thought_calls import find_written_calls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.media import add_media, list_newest_media
 
@@ -101,10 +101,8 @@ def parse_completion(document: Json) -> Reply:
 
 
 def read_calls(reply: Reply, context: Context) -> tuple[ToolCall, ...]:
-    """The calls of a reply, native or in its text; none where it was cut off."""
+    """The calls of a reply, native or in its text; none that was cut off."""
     if reply.tool_calls:
         return reply.tool_calls
-    parsed = parse_calls(reply.text, context.toolset.tools)
-    if parsed.truncated:
-        return parsed.calls[:-1]
-    return tuple(c for c in parsed.calls if c.tool in context.toolset.names)
+    found = (piece.call for piece in find_written_calls(reply.text, context))
+    return tuple(call for call in found if call.tool in context.toolset.names)

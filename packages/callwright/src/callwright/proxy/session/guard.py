@@ -5,6 +5,8 @@ it is certain that it should not be made; the model then answers in words.
 
 * **Repeated** (:mod:`callwright.agent.safety.repeats`): the same call was made since the user last
   spoke, and it is done, may be done, or has given its result.
+  A write of an earlier turn is one as well beside a new call of its tool, where the user's last
+  message speaks of the new one alone.
 * **Left out**: an optional value that nothing supports goes, whatever the tool's effects
   (:mod:`callwright.repair.provenance.unstated`); the call is made without it.
 * **Unstated**: a required number, date, address or identifier of a write stands nowhere in the
@@ -21,7 +23,9 @@ as unstated.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from callwright.agent.call_key import make_call_key
@@ -34,7 +38,7 @@ from callwright.agent.safety.clear import (
     deny_call,
 )
 from callwright.agent.safety.looked_up import find_looked_up
-from callwright.agent.safety.repeats import Before, find_made
+from callwright.agent.safety.repeats import Before, find_made, find_resent_writes
 from callwright.agent.state import RunState
 from callwright.nouns.types import (
     CheckedCall,
@@ -61,6 +65,22 @@ class Guard:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._tools = {tool.name: tool for tool in context.toolset.tools}
+        self._resent: Mapping[str, Before] = {}
+
+    def read_reply(
+        self, calls: Sequence[ToolCall], verdicts: Sequence[CheckedCall | Refusal]
+    ) -> None:
+        """Note which of a reply's calls repeat a write of an earlier turn beside a new one."""
+        counts = Counter(call.tool for call in calls)
+        writes = {name for name, tool in self._tools.items() if tool.effects.declares_write}
+        is_judged = self._context.guard != "off" and not self._context.holds_media
+        if not is_judged or not any(counts[name] > 1 for name in writes):
+            return
+        checked = [
+            replace(call, arguments=verdict.arguments) if isinstance(verdict, CheckedCall) else call
+            for call, verdict in zip(calls, verdicts, strict=True)
+        ]
+        self._resent = find_resent_writes(checked, self._context.state, self._key_of)
 
     def clear(self, call: ToolCall, verdict: CheckedCall | Refusal) -> ClearedCall | Denied | None:
         """The call, cleared for the client, or why it does not leave. None where the gate refuses
@@ -122,6 +142,8 @@ class Guard:
     def _state_for(self, tool: Tool) -> ClearanceState:
         """The facts of the conversation, as far as they are judged for this tool."""
         known = self._state()
+        if self._resent:
+            known = known._replace(made={**known.made, **self._resent})
         is_judged = tool.effects.declared or self._context.leave_out
         is_judged = is_judged and not self._context.holds_media
         return known if is_judged else known._replace(spoken=None)
@@ -162,12 +184,7 @@ class Guard:
         return made
 
     def _made(self, state: RunState) -> Mapping[str, Before]:
-        gate = self._context.toolset.gate
-        return find_made(
-            state,
-            lambda call: self._key(call, gate.check(call)),
-            reopens=not self._context.leave_out,
-        )
+        return find_made(state, self._key_of, reopens=not self._context.leave_out)
 
     def _before_writes(self, state: RunState) -> ProvenanceIndex | None:
         """All that was known without what the writes of this turn returned; None without any."""
@@ -178,6 +195,9 @@ class Guard:
         kept = (r for r in (*state.earlier, *state.results) if r.id not in wrote)
         said = (m for m in self._context.messages if m.role in ("user", "system"))
         return ProvenanceIndex(state.asked.query, said, kept)
+
+    def _key_of(self, call: ToolCall) -> str:
+        return self._key(call, self._context.toolset.gate.check(call))
 
     def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
         """Equal for calls that mean the same, those that the gate refuses by what they say."""
@@ -206,6 +226,7 @@ def clear_calls(
     or None for one that is passed through.
     """
     guard = Guard(context)
+    guard.read_reply(calls, verdicts)
     return [guard.clear(call, verdict) for call, verdict in zip(calls, verdicts, strict=True)]
 
 

@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from callwright.agent.call_key import make_call_key
 from callwright.agent.fold import LOST
 from callwright.jsontext import JsonError, parse
-from callwright.nouns.types import UNKNOWN, Effects, Json, ToolCall, iter_scalars
+from callwright.nouns.types import UNKNOWN, Effects, Json, ToolCall, iter_scalars, to_canonical_json
 from callwright.parsing import CallPiece, Parser
 from callwright.parsing.foreign_turns import has_foreign_turn
 from callwright.proxy.session.answers.form import is_in_form, read_form
 from callwright.proxy.session.context import Context
+from callwright.proxy.session.decision.decision import serialize_call
 
 _MOST_READ = 1_000_000  # characters of a text
 
@@ -38,8 +39,9 @@ class Quotations:
         self._form = read_form(context.body)
         self._results: list[str] | None = None
         self._keys: dict[int, set[tuple[str, str]]] = {}  # of the calls in a result
-        self.is_invented = False  # the block of the last call stands behind a made-up result
-        self._is_block_quoted = False
+        self.is_invented = False  # the last call rests on a made-up result
+        self.left_out = ""  # what is left out with it that was not left out before
+        self._is_block_quoted = self._is_behind_invention = self._is_block_left_out = False
         self._has_call = self._has_foreign_turn = False
         self._between: list[str] = []  # the text since the last call
 
@@ -50,25 +52,29 @@ class Quotations:
 
     def holds(self, piece: CallPiece) -> bool:
         """Return True if a call of the reply's text is quoted, what the client asked for, or behind
-        a result that the model has made up. Calls of one block follow its first, which has the text
-        of all.
+        a result that the model has made up, unless its tool declares to read. For the first two,
+        calls of one block follow its first, which has the text of all.
         """
         if piece.raw:
             is_answer = self._form is not None and is_in_form(piece.raw, self._form)
-            self.is_invented = not is_answer and self._follows_invention(piece.call)
-            is_none = is_answer or self.is_invented
-            self._is_block_quoted = is_none or self.is_quoted(piece.call)
-            self._has_call = self._has_call or not self._is_block_quoted
-        return self._is_block_quoted
+            self._is_behind_invention = not is_answer and self._follows_invention()
+            self._is_block_quoted = is_answer or self.is_quoted(piece.call)
+        reads = self._find_effects(piece.call).read_only
+        self.is_invented = self._is_behind_invention and not reads
+        if piece.raw:
+            self._is_block_left_out = self.is_invented
+        is_told = bool(piece.raw) or self._is_block_left_out
+        self.left_out = piece.raw if is_told else to_canonical_json(serialize_call(piece.call))
+        is_none = self.is_invented or self._is_block_quoted
+        self._has_call = self._has_call or not is_none
+        return is_none
 
-    def _follows_invention(self, call: ToolCall) -> bool:
-        """Return True for a call behind a turn of somebody else that stands behind another call,
-        unless its tool declares to read.
-        """
+    def _follows_invention(self) -> bool:
+        """Return True behind a turn of somebody else that stands behind another call."""
         found = self._has_foreign_turn or has_foreign_turn("".join(self._between))
         self._has_foreign_turn = found
         self._between.clear()
-        return found and not self._find_effects(call).read_only
+        return found
 
     def _find_effects(self, call: ToolCall) -> Effects:
         tools = self._context.toolset.tools

@@ -88,10 +88,12 @@ def repair_answer(
 
     ``leave_out``: values that nothing supports and calls that add nothing are left out (guided
     mode). Where the upstream's own calls do not work and the client does not insist on one, calls
-    that nobody asked for go as well. ``keep_equal``: the upstream made each call as one of its own,
-    so that equal ones are all meant.
+    that nobody asked for go as well. Neither holds beside an image, a recording or a file, in which
+    any value may stand. ``keep_equal``: the upstream made each call as one of its own, so that
+    equal ones are all meant.
     """
-    doubt = not context.native and not context.demanded
+    leave_out = leave_out and not context.holds_media
+    doubt = not context.native and not context.demanded and not context.holds_media
     if not calls or (
         not leave_out
         and is_plainly_right(calls, context)

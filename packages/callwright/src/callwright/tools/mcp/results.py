@@ -4,6 +4,7 @@ no I/O.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from callwright.http import failure_for_status
@@ -44,7 +45,7 @@ def output_of(result: CallToolResult) -> ToolOutput:
                 "tool_error", _as_text(content)[:_ERROR_CHARS] or "the tool reported an error"
             )
         )
-    return ToolOutput(content)
+    return ToolOutput(_drop_infinite(content))
 
 
 def content_of(result: CallToolResult) -> Json:
@@ -60,6 +61,15 @@ def content_of(result: CallToolResult) -> Json:
         return _parse_text("\n".join(str(block.get("text", "")) for block in blocks))
     parts = [_summarize_block(block) for block in blocks]
     return parts[0] if len(parts) == 1 else parts or None
+
+
+def _drop_infinite(value: Json) -> Json:
+    """The value with null for every number that JSON lacks (RFC 8259, section 6)."""
+    if isinstance(value, dict):
+        return {key: _drop_infinite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_drop_infinite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def read_code(code: int, message: str) -> int:

@@ -24,6 +24,8 @@ from callwright.tools.servers import Server
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
+    from mcp_types import JSONRPCError, JSONRPCMessage
+
 MAX_LINE = 32_000_000
 _CHUNK = 65_536
 _WAITING = 4  # messages that may wait to be read: a hand-over of each costs a turn of the loop
@@ -195,8 +197,19 @@ async def _write_messages(process: Process, from_session: Any, to_session: Any) 
 
 def _parse_message(line: bytes | LongLine, is_dropped: Callable[[str], bool]) -> Any:
     """Return the session's message for a line; None if the line is skipped."""
-    import mcp_types as types
     from mcp.shared.message import SessionMessage
+
+    message, error = parse_line(line)
+    if message is not None:
+        return None if is_dropped(getattr(message, "method", "")) else SessionMessage(message)
+    return None if error is None or error.id is None else SessionMessage(error)
+
+
+def parse_line(line: bytes | LongLine) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
+    """The JSON-RPC message of a line, or the parse error that says why it holds none: with the id
+    that the line names first or last, else null.
+    """
+    import mcp_types as types
 
     if isinstance(line, LongLine):
         why, asker = (
@@ -205,18 +218,15 @@ def _parse_message(line: bytes | LongLine, is_dropped: Callable[[str], bool]) ->
         )
     else:
         try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-            return None if is_dropped(getattr(message, "method", "")) else SessionMessage(message)
+            return types.jsonrpc_message_adapter.validate_json(line, by_name=False), None
         except ValueError as error:
             found: Any = getattr(error, "errors", list)()
             why, asker = (
                 (found[0]["msg"] if found else str(error))[:200],
                 find_request_id(line, line),
             )
-    if asker is None:
-        return None
     said = types.ErrorData(code=types.PARSE_ERROR, message=why)
-    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=asker, error=said))
+    return None, types.JSONRPCError(jsonrpc="2.0", id=asker, error=said)
 
 
 async def _stop_process(process: Process, grace: float) -> None:

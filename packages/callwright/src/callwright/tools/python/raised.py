@@ -42,9 +42,18 @@ def failure_of(
     error: BaseException, function: Callable[..., Any], arguments: JsonObject
 ) -> Failure:
     """The failure that an exception of ``function``, called with ``arguments``, is: "tool_error"
-    where it may be about these, else "crashed". The traceback is nobody's business.
+    where it may be about these, else "crashed". The traceback is nobody's business. A group of
+    exceptions, as a ``TaskGroup`` raises it, is all that it holds; nothing was done only if each of
+    these says so.
     """
     raised = error.by if isinstance(error, Ended) else error
+    if isinstance(raised, BaseExceptionGroup):
+        found = [failure_of(one, function, arguments) for one in raised.exceptions]
+        kind: FailureKind = (
+            "tool_error" if any(one.kind == "tool_error" for one in found) else "crashed"
+        )
+        said = "; ".join(dict.fromkeys(one.message for one in found))
+        return Failure(kind, said[:_MESSAGE_CHARS], not_done=all(one.not_done for one in found))
     if isinstance(raised, ToolError):
         return Failure(
             "tool_error",
@@ -53,7 +62,7 @@ def failure_of(
         )
     name = type(raised).__name__
     message = f"{name}: {raised}" if str(raised) else name
-    kind: FailureKind = "tool_error" if _is_refusal(raised, function, arguments) else "crashed"
+    kind = "tool_error" if _is_refusal(raised, function, arguments) else "crashed"
     return Failure(kind, message[:_MESSAGE_CHARS])
 
 

@@ -57,3 +57,26 @@ def test_whole_calls_of_offered_tools_are_found_in_the_reasoning(
     found = find_reasoning_calls(reasoning, context(**more))
     assert [p.call.arguments for p in found] == [{"city": city} for city in cities]
     assert {p.dialect for p in found} <= {"hermes"}
+
+
+SEND = '{"name": "send_mail", "arguments": {"to": "ann@example.org", "text": "Hi"}}'
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "called"),
+    [
+        (f"I could send {SEND}. But I must ask first.", []),
+        (f"So I send it: {SEND}", ["send_mail"]),
+        (f"I send it.\n```json\n{SEND}\n```\n", ["send_mail"]),
+        (f"<tool_call>{SEND}</tool_call>\n<|im_end|>", ["send_mail"]),
+        (f"I could send {SEND}. First I look. {WRITTEN}", ["get_weather"]),
+        (f"{WRITTEN}\n<tool_call>{SEND}</tool_call>", ["get_weather", "send_mail"]),
+        (f"I look. {WRITTEN} Then I go on.", []),
+    ],
+    ids=["draft", "end", "fence", "token", "another", "both", "undeclared"],
+)
+def test_a_tool_that_may_write_is_called_only_where_the_reasoning_ends_with_it(
+    reasoning: str, called: list[str]
+) -> None:
+    found = find_reasoning_calls(reasoning, context())
+    assert [piece.call.tool for piece in found] == called

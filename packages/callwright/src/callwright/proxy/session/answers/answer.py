@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from callwright.parsing import CallPiece, parse_calls
+from callwright.parsing import CallPiece, Parser
+from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session.answers.native import NativeCalls
+from callwright.proxy.session.answers.thought_calls import ThoughtCalls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Found
 
@@ -17,10 +20,15 @@ def collect_calls(native: NativeCalls, written: Sequence[CallPiece]) -> list[Fou
 
 
 def find_reasoning_calls(reasoning: str, context: Context) -> list[CallPiece]:
-    """Calls of offered tools that were left in the reasoning; for answers that never began."""
+    """Calls of offered tools that were left in the reasoning; for answers that never began. A tool
+    that may write is called only at the end of the reasoning.
+    """
     if not reasoning or context.choice == "none":
         return []
-    parsed = parse_calls(reasoning, context.toolset.tools)
-    complete = parsed.calls[:-1] if parsed.truncated else parsed.calls
-    names = context.toolset.names
-    return [CallPiece(c, "", parsed.dialect or "reasoning") for c in complete if c.tool in names]
+    found = ThoughtCalls(context)
+    for piece in drop_thoughts(Parser(context.toolset.tools, unknown=True).read(reasoning)):
+        if not isinstance(piece, CallPiece) or piece.call.tool not in context.toolset.names:
+            found.see(get_raw(piece))
+        elif not piece.truncated:
+            found.add(replace(piece, raw=""))
+    return found.list_decided()

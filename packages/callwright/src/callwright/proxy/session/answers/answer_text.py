@@ -10,6 +10,7 @@ from callwright.parsing.pieces import get_raw
 from callwright.proxy.session import words
 from callwright.proxy.session.answers.answer import find_reasoning_calls
 from callwright.proxy.session.answers.outbox import Outbox
+from callwright.proxy.session.answers.thought_calls import ThoughtCalls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
 from callwright.proxy.session.quoted_calls import Quotations
@@ -26,7 +27,7 @@ class AnswerText:
         self.beside: list[str] = []  # all that was said beside calls
         self.reasoning: list[str] = []
         self.calls: list[CallPiece] = []
-        self._considered: list[CallPiece] = []  # calls in reasoning that stands in the text
+        self._considered = ThoughtCalls(context)  # all calls: they count if all text is reasoning
         self._restored: list[str] = []  # of their text what was left out before that was known
         self.is_truncated = False
         self.fed = self.decided = 0  # how much has come, and of how much it is known what it is
@@ -160,9 +161,9 @@ class AnswerText:
         and none of it has gone out. ``is_cut``: the answer reached its length; reasoning that was
         cut off has decided nothing.
         """
-        if not is_cut and not self.text_in_words.strip():
+        if not is_cut and not self.is_else and not self.text_in_words.strip():
             left = find_reasoning_calls("".join(self.reasoning), self._context)
-            self.calls = self._considered or left
+            self.calls = self._considered.list_decided() or left
         if self.calls or not self.may_be_hallucinated(outbox.sent):
             return
         found = find_hallucinated_call(self.text, self._context)
@@ -176,21 +177,27 @@ class AnswerText:
         for piece in pieces:
             if isinstance(piece, TextPiece) and not piece.reasoning:
                 self._quotes.see(piece.text)
+                self._considered.see(piece.text)
                 self._place(self._filter.feed(piece.text), outbox)
                 continue
             self._place(self._filter.flush(), outbox)
             if isinstance(piece, TextPiece) and piece.closes:
                 self._take_as_thoughts()
             is_call = isinstance(piece, CallPiece) and self._is_call(piece)
-            if isinstance(piece, CallPiece) and is_call and piece.reasoning:
-                self._considered.append(replace(piece, raw=""))
-            elif isinstance(piece, CallPiece) and is_call:
+            if isinstance(piece, CallPiece) and is_call:
+                self._considered.add(replace(piece, raw="", reasoning=True))
+            elif isinstance(piece, TextPiece) or not piece.truncated:
+                self._considered.see(get_raw(piece))
+            if isinstance(piece, CallPiece) and is_call and not piece.reasoning:
                 self.calls.append(piece)
                 self._places.append(self.decided)
                 self._leave_out(piece.raw, outbox)
                 continue
-            elif self._is_invented(piece):
-                self._place([Part(get_raw(piece), is_removed=True)], outbox)
+            if self._is_invented(piece):
+                if get_raw(piece):
+                    self._place([Part(get_raw(piece), is_removed=True)], outbox)
+                elif self._quotes.left_out:  # its text went with the block's first call
+                    self.removed.append(self._quotes.left_out)
                 continue
             self._show(get_raw(piece), outbox, is_reasoning=piece.reasoning)
         if pieces:
@@ -201,7 +208,6 @@ class AnswerText:
     def _take_as_thoughts(self) -> None:
         """All that came so far was reasoning; the text of its calls is text again."""
         self._restored += [call.raw for call in self.calls]
-        self._considered += [replace(call, raw="", reasoning=True) for call in self.calls]
         self._thoughts += self._in_words
         self.calls.clear()
         self._places.clear()

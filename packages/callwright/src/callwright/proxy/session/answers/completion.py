@@ -13,6 +13,7 @@ from callwright.proxy.session import words
 from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.answers.native import CALLS, NativeCalls
 from callwright.proxy.session.answers.sse import json_bytes, json_object
+from callwright.proxy.session.answers.thought_calls import ThoughtCalls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
@@ -61,12 +62,17 @@ class Whole:
     @property
     def text_in_words(self) -> str | None:
         """The same without reasoning; None where something else than text is said."""
-        if any(self._message.get(key) for key in words.OTHER_MEANS):
+        if self._is_else:
             return None
         said = self._kept
         for thought in self._thoughts:
             said = said.replace(thought, "", 1)
         return said
+
+    @property
+    def _is_else(self) -> bool:
+        """Return True if the answer says something by other means than text."""
+        return any(self._message.get(key) for key in words.OTHER_MEANS)
 
     def drop_words(self) -> None:
         """Leave out all text but reasoning."""
@@ -97,13 +103,15 @@ class Whole:
         return said if isinstance(said, str) else ""
 
     def _read(self) -> None:
-        if not self.text and not self._native and self.finish != "length":
+        is_open = not self.text and not self._is_else and not self._native
+        if is_open and self.finish != "length":
             self._calls = find_reasoning_calls(self._reasoning(), self._context)
         if not self.text:
             return
         parts: list[Part] = []
         context = self._context
         leftovers = LeftoverFilter(lambda token: words.is_named(token, context))
+        considered = ThoughtCalls(context)
         for piece in drop_thoughts(Parser(context.toolset.offer).read(self.text), self._is_said):
             if isinstance(piece, TextPiece) and not piece.reasoning:
                 self._quotes.see(piece.text)
@@ -111,13 +119,20 @@ class Whole:
                 continue
             parts += leftovers.flush()
             is_call = isinstance(piece, CallPiece) and self._is_call(piece)
-            if isinstance(piece, CallPiece) and is_call:
-                self._calls.append(replace(piece, raw="") if piece.reasoning else piece)
+            if isinstance(piece, CallPiece) and is_call and piece.reasoning:
+                considered.add(replace(piece, raw=""))
+            elif isinstance(piece, CallPiece) and is_call:
+                self._calls.append(piece)
+            elif isinstance(piece, TextPiece) or not piece.truncated:
+                considered.see(get_raw(piece))
             if piece.reasoning:
                 self._thoughts.append(get_raw(piece))
-            if piece.reasoning or not is_call:
-                parts.append(Part(get_raw(piece), is_removed=self._is_invented(piece)))
+            if self._is_invented(piece):
+                parts.append(Part(self._quotes.left_out, is_removed=True))
+            elif piece.reasoning or not is_call:
+                parts.append(Part(get_raw(piece), is_removed=False))
         parts += leftovers.flush()
+        self._calls = self._calls or considered.list_decided()
         self.removed = join_removed(parts)
         self._kept = "".join(part.text for part in parts if not part.is_removed)
         if (
