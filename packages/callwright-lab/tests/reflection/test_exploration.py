@@ -4,7 +4,6 @@ not.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -39,6 +38,10 @@ from tests.reflection.conftest import TEXT, result
 
 SECOND = 1  # the round that asks for the forecast
 RIGHT = {"iata": "OSL", "day": "2024-12-25"}
+
+
+class Killed(BaseException):
+    """Ends the process, as far as the test goes."""
 
 
 def act(tool: str, **arguments: Any) -> JsonObject:
@@ -494,7 +497,7 @@ async def test_a_verified_write_in_doubt_is_named_with_every_action_that_needs_i
 
     async def dies(name: str, arguments: JsonObject) -> ToolOutput:
         if name == "book":
-            raise asyncio.CancelledError
+            raise Killed
         return ToolOutput("")
 
     made: list[str] = []
@@ -509,7 +512,7 @@ async def test_a_verified_write_in_doubt_is_named_with_every_action_that_needs_i
         explorer = Explorer(
             ScriptedModel(actions), trying, [t.tool for t in world.tools], Sampling(samples=2)
         )
-        with suppress(asyncio.CancelledError):
+        with suppress(Killed, BaseExceptionGroup):
             found = await explorer.judge(
                 Point(verified, 0), Meter(memory=Memory(list(notes), notes.append))
             )

@@ -4,7 +4,6 @@ never called.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
@@ -27,6 +26,10 @@ from callwright_lab.verify.sweep import Finding, Journal, Sweep, open_journal, r
 
 OFFICES = {"OF-1": "Oslo", "OF-2": "Rome"}
 WRITTEN: list[str] = []
+
+
+class Killed(BaseException):
+    """Ends the process, as far as the test goes."""
 
 
 @tool(effects=READ_LOCAL)
@@ -435,7 +438,7 @@ async def test_a_write_in_the_sandbox_that_was_under_way_is_in_doubt_and_not_mad
 
     async def dies(name: str, arguments: JsonObject) -> ToolOutput:
         made.append(arguments)
-        raise asyncio.CancelledError
+        raise Killed
 
     for _ in range(3):
         async with open_catalog([write_note]) as catalog:
@@ -443,7 +446,7 @@ async def test_a_write_in_the_sandbox_that_was_under_way_is_in_doubt_and_not_mad
             verifier = ApiVerifier(catalog.tools, dies, watch)
             with (
                 open_journal(tmp_path / "journal", {}) as journal,
-                suppress(asyncio.CancelledError),
+                suppress(Killed, BaseExceptionGroup),
             ):
                 swept = await run_sweep(
                     verifier.rows(), verifier.judge, journal, levels=verifier.levels
