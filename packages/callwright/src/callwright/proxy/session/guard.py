@@ -95,7 +95,7 @@ class Guard:
             return clear(verdict, state)
         if tool is None or not is_judged:
             return None
-        return deny_call(tool, call.arguments, self._key(call, verdict), state)
+        return deny_call(tool, call.arguments, make_meaning_key(call, verdict), state)
 
     def find_unstated_options(self, call: ToolCall) -> tuple[Pointer, ...]:
         """The places of a valid call's optional values that nothing in the conversation
@@ -197,13 +197,14 @@ class Guard:
         return ProvenanceIndex(state.asked.query, said, kept)
 
     def _key_of(self, call: ToolCall) -> str:
-        return self._key(call, self._context.toolset.gate.check(call))
+        return make_meaning_key(call, self._context.toolset.gate.check(call))
 
-    def _key(self, call: ToolCall, verdict: CheckedCall | Refusal) -> str:
-        """Equal for calls that mean the same, those that the gate refuses by what they say."""
-        if isinstance(verdict, CheckedCall):
-            return compute_write_key(verdict)
-        return to_canonical_json(make_call_key(call))
+
+def make_meaning_key(call: ToolCall, verdict: CheckedCall | Refusal) -> str:
+    """Equal for calls that mean the same, those that the gate refuses by what they say."""
+    if isinstance(verdict, CheckedCall):
+        return compute_write_key(verdict)
+    return to_canonical_json(make_call_key(call))
 
 
 def find_wrong_days(context: Context, calls: Sequence[ToolCall]) -> list[WrongDay | None]:

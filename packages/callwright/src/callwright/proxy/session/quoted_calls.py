@@ -20,7 +20,7 @@ from callwright.agent.call_key import make_call_key
 from callwright.agent.fold import LOST
 from callwright.jsontext import JsonError, parse
 from callwright.nouns.types import UNKNOWN, Effects, Json, ToolCall, iter_scalars, to_canonical_json
-from callwright.parsing import CallPiece, Parser
+from callwright.parsing import CallPiece, Parser, Piece
 from callwright.parsing.foreign_turns import has_foreign_turn
 from callwright.proxy.session.answers.form import is_in_form, read_form
 from callwright.proxy.session.context import Context
@@ -39,7 +39,7 @@ class Quotations:
         self._form = read_form(context.body)
         self._results: list[str] | None = None
         self._keys: dict[int, set[tuple[str, str]]] = {}  # of the calls in a result
-        self.is_invented = False  # the last call rests on a made-up result
+        self._is_invented = False  # the last call rests on a made-up result
         self.left_out = ""  # what is left out with it that was not left out before
         self._is_block_quoted = self._is_behind_invention = self._is_block_left_out = False
         self._has_call = self._has_foreign_turn = False
@@ -60,14 +60,21 @@ class Quotations:
             self._is_behind_invention = not is_answer and self._follows_invention()
             self._is_block_quoted = is_answer or self.is_quoted(piece.call)
         reads = self._find_effects(piece.call).read_only
-        self.is_invented = self._is_behind_invention and not reads
+        self._is_invented = self._is_behind_invention and not reads
         if piece.raw:
-            self._is_block_left_out = self.is_invented
+            self._is_block_left_out = self._is_invented
         is_told = bool(piece.raw) or self._is_block_left_out
         self.left_out = piece.raw if is_told else to_canonical_json(serialize_call(piece.call))
-        is_none = self.is_invented or self._is_block_quoted
+        is_none = self._is_invented or self._is_block_quoted
         self._has_call = self._has_call or not is_none
         return is_none
+
+    def leaves_out(self, piece: Piece) -> bool:
+        """Return True for the piece that :meth:`holds` was asked about last, if it rests on a
+        made-up result and goes out neither as a call nor as text.
+        """
+        is_judged = isinstance(piece, CallPiece) and not piece.truncated and not piece.reasoning
+        return is_judged and self._is_invented
 
     def _follows_invention(self) -> bool:
         """Return True behind a turn of somebody else that stands behind another call."""

@@ -193,7 +193,7 @@ class AnswerText:
                 self._places.append(self.decided)
                 self._leave_out(piece.raw, outbox)
                 continue
-            if self._is_invented(piece):
+            if self._quotes.leaves_out(piece):
                 if get_raw(piece):
                     self._place([Part(get_raw(piece), is_removed=True)], outbox)
                 elif self._quotes.left_out:  # its text went with the block's first call
@@ -246,11 +246,6 @@ class AnswerText:
         self.has_gaps = True
         self.left_out += len(text)
         self.decided += len(text)
-
-    def _is_invented(self, piece: Piece) -> bool:
-        """Return True for a call that is left out, because it rests on a made-up result."""
-        is_judged = isinstance(piece, CallPiece) and not piece.truncated and not piece.reasoning
-        return is_judged and self._quotes.is_invented
 
     def _is_call(self, piece: CallPiece) -> bool:
         """A call that was cut off is text, as it was written: it is never completed."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from callwright.parsing import CallPiece, Parser, Piece, TextPiece
+from callwright.parsing import CallPiece, Parser, TextPiece
 from callwright.parsing.leftovers import LeftoverFilter, Part, join_removed
 from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session import words
@@ -127,10 +127,10 @@ class Whole:
                 considered.see(get_raw(piece))
             if piece.reasoning:
                 self._thoughts.append(get_raw(piece))
-            if self._is_invented(piece):
+            if self._quotes.leaves_out(piece):
                 parts.append(Part(self._quotes.left_out, is_removed=True))
             elif piece.reasoning or not is_call:
-                parts.append(Part(get_raw(piece), is_removed=False))
+                parts.append(Part(get_raw(piece)))
         parts += leftovers.flush()
         self._calls = self._calls or considered.list_decided()
         self.removed = join_removed(parts)
@@ -148,11 +148,6 @@ class Whole:
         """
         is_cut = self.finish == "length"
         return bool(is_cut or self._native or words.clean_text(text, self._context)[0].strip())
-
-    def _is_invented(self, piece: Piece) -> bool:
-        """Return True for a call that is left out, because it rests on a made-up result."""
-        is_judged = isinstance(piece, CallPiece) and not piece.truncated and not piece.reasoning
-        return is_judged and self._quotes.is_invented
 
     def _is_call(self, piece: CallPiece) -> bool:
         self.truncated = self.truncated or piece.truncated

@@ -7,15 +7,7 @@ from dataclasses import replace
 
 from callwright.agent.call_key import make_call_key
 from callwright.agent.leading.forms import read_guided_calls
-from callwright.agent.safety.clear import compute_write_key
-from callwright.nouns.types import (
-    CheckedCall,
-    Edit,
-    JsonObject,
-    Reply,
-    ToolCall,
-    to_canonical_json,
-)
+from callwright.nouns.types import CheckedCall, Edit, JsonObject, Reply, ToolCall
 from callwright.nouns.wire_names import EditRules
 from callwright.proxy.session import followup
 from callwright.proxy.session.answers.sse import json_bytes
@@ -27,6 +19,7 @@ from callwright.proxy.session.decision.decision import (
     Question,
     serialize_call,
 )
+from callwright.proxy.session.guard import make_meaning_key
 from callwright.proxy.session.leading import guided
 from callwright.proxy.session.refining import (
     LEFT_OUT,
@@ -85,14 +78,14 @@ def drop_restated(work: list[AnswerCall], made: Decision, context: Context) -> l
     """
     if all(one.found.native >= 0 for one in work):
         return work
-    native = {_make_key(one) for one in work if one.found.native >= 0}
+    native = {make_meaning_key(one.call, one.verdict) for one in work if one.found.native >= 0}
     written: dict[str, str] = {}  # a call in the text -> the format in which it stands first
     kept: list[AnswerCall] = []
     for place, one in enumerate(work):
         if not one.found.dialect:
             kept.append(one)
             continue
-        key = _make_key(one)
+        key = make_meaning_key(one.call, one.verdict)
         is_restated = written.setdefault(key, one.found.dialect) != one.found.dialect
         if key in native or (is_restated and _is_asked_once(one.call, context)):
             made.edits.append(Edit(f"/{place}", one.found.raw, None, EditRules.REPEATED_CALL))
@@ -106,13 +99,6 @@ def _is_asked_once(call: ToolCall, context: Context) -> bool:
     from callwright.repair.rules.equal_calls import count_asked
 
     return count_asked(call, context.query) == 1
-
-
-def _make_key(one: AnswerCall) -> str:
-    """Equal for calls that mean the same; those that the gate refuses, by what they say."""
-    if isinstance(one.verdict, CheckedCall):
-        return compute_write_key(one.verdict)
-    return to_canonical_json(make_call_key(one.call))
 
 
 def _is_different(after: JsonObject | str, before: JsonObject | str) -> bool:
