@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import fields
 from datetime import date
 from pathlib import Path
@@ -157,6 +158,7 @@ def test_secrets_that_could_not_be_removed_are_refused_and_not_shown(secrets: An
         (lambda: Interaction(mode="nativ"), "no mode 'nativ'", "did you mean 'native'?"),
         (lambda: Interaction(today=date(2026, 1, 2)), "today is .*a function", "date.today"),
         (lambda: Interaction(on_text="x"), "on_text is 'x', and must be a function", "print"),
+        (lambda: Interaction(on_text=asyncio.sleep), "a function that is not async", "print"),
         (lambda: Interaction(instructions=["a"]), "instructions is .* be a text", "instructions="),
         (lambda: Interaction(model_profile=3), "model_profile is 3, and must be a text", "="),
         (lambda: Persistence(sinks=MemorySink()), "sinks takes a list of sinks", "[MemorySink()]"),

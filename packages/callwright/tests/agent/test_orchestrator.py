@@ -8,6 +8,7 @@ import asyncio
 import json
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -124,6 +125,60 @@ async def test_what_is_streamed_to_the_caller_is_the_checked_answer_and_nothing_
     assert "".join(told) == done.answer.text
     assert "7 people" in done.answer.text, "the model said 8"
     assert "find_airport" in "".join(written)
+
+
+@pytest.mark.parametrize("broken", ["on_text", "on_reply"])
+async def test_a_callback_that_raises_loses_no_run(
+    broken: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    told: list[str] = []
+
+    def fail(piece: str) -> None:
+        told.append(piece)
+        raise OSError("the terminal is gone")
+
+    tool = airport(effects=WRITE)
+    script = {
+        "bind": calls(call("find_airport", city="Oslo")),
+        "answer": [said("The airport is OSL.", "r1")],
+    }
+    done = await run(
+        [tool],
+        script,
+        ["find_airport"],
+        interaction=Interaction(**{broken: fail}),
+        persistence=Persistence(journal=tmp_path),
+    )
+    assert (len(tool.calls), len(told)) == (1, 1)
+    assert done.status == "answered"
+    assert done.events[-1].kind == "run.end"
+    assert f"{broken} gets no more text of this run: OSError('the terminal is gone')" in caplog.text
+
+
+async def test_a_death_while_the_answer_is_shown_leaves_a_run_that_has_ended(
+    tmp_path: Path,
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def die(_: str) -> None:
+        raise Killed
+
+    tool = airport(effects=WRITE)
+    script = {
+        "bind": calls(call("find_airport", city="Oslo")),
+        "answer": [said("The airport is OSL.", "r1")],
+    }
+    kept = Persistence(journal=tmp_path)
+    setup = partial(Orchestrator, [fake_source(tool)], planner=FixedPlan(["find_airport"]))
+    begun = setup(
+        model=ScriptedModel(script), persistence=kept, interaction=Interaction(on_text=die)
+    )
+    with pytest.raises(Killed):
+        await begun.run(QUERY)
+    (journal,) = list_journals(tmp_path)
+    done = await setup(model=ScriptedModel([]), persistence=kept).resume(journal)
+    assert (done.answer.text, len(tool.calls)) == ("The airport is OSL.", 1)
 
 
 async def test_a_tool_out_of_its_layer_never_runs_whatever_the_model_says() -> None:

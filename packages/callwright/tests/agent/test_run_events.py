@@ -23,6 +23,7 @@ from callwright import (
     Safety,
 )
 from callwright.agent.run_events import iter_events
+from callwright.nouns.protocols import ChatRequest
 from callwright.nouns.types import DESTRUCTIVE, READ_LOCAL
 from callwright.testing import FakeTool, ScriptedModel, fake_source
 
@@ -134,6 +135,34 @@ async def test_an_output_type_comes_with_the_last_event() -> None:
 async def test_what_the_run_raises_is_raised_as_it_is() -> None:
     with pytest.raises(ModelError, match="broken"):
         await collect(setup([ModelError("broken")]))
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("error", [Killed(), asyncio.CancelledError("its own")])
+async def test_a_run_that_ends_by_no_ordinary_exception_ends_its_events(
+    error: BaseException,
+) -> None:
+    async def run(tell: Any) -> Any:
+        tell(QuestionAsked("bind"))
+        raise error
+
+    async def read() -> list[RunEvent]:
+        return [event async for event in iter_events(run)]
+
+    with pytest.raises(type(error)):
+        await asyncio.wait_for(read(), 10)
+
+
+async def test_a_model_that_cancels_its_own_question_is_a_dead_model() -> None:
+    def cancel(_: ChatRequest) -> Any:
+        raise asyncio.CancelledError
+
+    with pytest.raises(ModelError, match="cancelled its own question"):
+        async with asyncio.timeout(10):
+            await collect(setup(cancel))
 
 
 async def test_the_run_ends_where_the_iterator_is_closed() -> None:

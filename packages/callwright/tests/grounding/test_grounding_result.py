@@ -45,6 +45,16 @@ def test_the_one_rival_is_the_replacement_as_the_result_tells_it(
     assert verdict.repairable
 
 
+@pytest.mark.parametrize(
+    ("text", "is_replaced"),
+    [("13 km", True), ("价格是 13元。", True), ("the 13th", False), ("over 13", False)],
+)
+def test_only_what_is_a_value_is_replaced(text: str, is_replaced: bool) -> None:
+    verdict, meant = GroundingResult("unsupported"), figure({"distance_km": 12})
+    record_problem(text, Bound(None, meant, None, only=True), verdict, find_numbers(text)[0])
+    assert verdict.repairable is is_replaced
+
+
 def test_where_several_could_be_meant_nothing_is_replaced() -> None:
     verdict = GroundingResult("unsupported")
     record_problem(

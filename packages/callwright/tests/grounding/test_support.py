@@ -544,3 +544,47 @@ ALARMS = [ToolResult("r1", "list_alarms", {}, [
 def test_how_many_there_are_names_none_of_them(text: str, holds: bool) -> None:
     verdict = check_statement(text, facts_of("Which alarms do I have?", ALARMS))
     assert (verdict.support != "unsupported") is holds, verdict.problems
+
+
+@pytest.mark.parametrize(
+    ("content", "true", "false"),
+    [
+        ({"price": 0.5}, "The price is 50 cents.", "The price is 70 cents."),
+        ({"price": 0.5}, "The price is 50¢.", "The price is 70¢."),
+        ({"price_cents": 50}, "The price is 50 cents.", "The price is 70 cents."),
+        (
+            {"price": 12.5, "currency": "EUR"},
+            "The price is 12 euros and 50 cents.",
+            "The price is 12 euros and 70 cents.",
+        ),
+        ({"temp_c": -5}, "It is 5 degrees below zero.", "It is 7 degrees below zero."),
+        ({"temp_c": -5}, "The temperature is below zero.", "The temperature is above zero."),
+        ({"temp_c": 3}, "The temperature is above zero.", "The temperature is below zero."),
+        ({"year": 1999}, "The year is in the 1990s.", "The year is in the 1980s."),
+        ({"share": 1e-05}, "The share is 1e-05.", "The share is 2e-05."),
+        ({"atoms": 6.022e23}, "The atoms are 6.022e+23.", "The atoms are 7.022e+23."),
+        ({"lat": -33.86}, "The lat is 33.86°S.", "The lat is 43.86°S."),
+        ({"balance": -250}, "The balance is overdrawn by 250.", "The balance is 350 overdrawn."),
+    ],
+)
+def test_signs_cents_decades_and_exponents_are_read(content: Any, true: str, false: str) -> None:
+    facts = facts_of("Tell me about it, please.", [ToolResult("r1", "look", {}, content)])
+    assert check_statement(true, facts).support == "supported"
+    assert check_statement(false, facts).support == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"temp_c": 3}, "The temperature is below zero."),
+        ({"count": 2100}, "The count is over 3000."),
+        ({"year": 1999}, "The year is in the 20th century."),
+        ({"price": 0.5}, "The price is 70₿."),
+    ],
+)
+def test_a_value_is_not_put_in_the_place_of_what_is_more_than_a_value(
+    content: Any, text: str
+) -> None:
+    facts = facts_of("Tell me about it, please.", [ToolResult("r1", "look", {}, content)])
+    verdict = check_statement(text, facts)
+    assert (verdict.support, verdict.fixes) == ("unsupported", [])

@@ -10,7 +10,21 @@ from callwright.language.questions import (
     only_asks_to_be_told,
     remove_question_words,
     remove_questions,
+    split_sentences,
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It is 5 p.m. in Oslo. Shall I?", ["It is 5 p.m. in Oslo.", "Shall I?"]),
+        ("余额是5。要转账吗？好", ["余额是5。", "要转账吗？", "好"]),
+        ("one line\nand another", ["one line\nand another"]),
+        (" ", []),
+    ],
+)
+def test_a_text_is_split_into_sentences(text: str, sentences: list[str]) -> None:
+    assert split_sentences(text) == sentences
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,15 @@ def test_enums_can_be_met_in_the_declared_type(
             {"type": "string", "nullable": True, "enum": ["a"]},
             {"type": ["string", "null"], "enum": ["a", None]},
         ),
+        ({"enum": ["a"], "nullable": True}, {"enum": ["a", None]}),
+        (
+            {"allOf": [{"$ref": "#/$defs/A"}], "nullable": True, "description": "d"},
+            {"description": "d", "anyOf": [{"allOf": [{"$ref": "#/$defs/A"}]}, {"type": "null"}]},
+        ),
+        (
+            {"$ref": "#/$defs/A", "nullable": True},
+            {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "null"}]},
+        ),
         ({"dependencies": {"a": ["b"]}}, {"dependentRequired": {"a": ["b"]}}),
         ({"items": [{}, {}], "additionalItems": False}, {"prefixItems": [{}, {}], "items": False}),
         ({"$schema": "http://json-schema.org/draft-04/schema#"}, {}),

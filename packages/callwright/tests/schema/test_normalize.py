@@ -273,3 +273,10 @@ def test_a_schema_for_decoding_names_the_required_properties_first_and_admits_no
     assert (made["type"], made["additionalProperties"]) == ("object", False)
     assert "type" not in given, "the tool's own schema stays as it is"
     assert closed_object(x={}, y={})["required"] == ["x", "y"]
+
+
+def test_a_nullable_schema_of_arguments_keeps_its_parameters() -> None:
+    one = {"properties": {"a": {"type": "string"}}, "allOf": [{"required": ["a"]}]}
+    made = object_schema({**one, "nullable": True})
+    assert made == object_schema(one)
+    assert made["type"] == "object"

@@ -22,6 +22,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "app_error", "inputSchema": OBJECT},
     {"name": "is_error", "inputSchema": OBJECT},
     {"name": "too_deep", "inputSchema": OBJECT},
+    {"name": "bare", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
     {"name": "environment", "inputSchema": OBJECT, "annotations": {"readOnlyHint": True}},
     {
         "name": "slow_to_match",
@@ -88,6 +89,8 @@ def call(name: str) -> dict[str, Any]:
         return {"content": [{"type": "text", "text": "no such city"}], "isError": True}
     if name == "nonsense":
         return {"content": "this is no list of blocks"}
+    if name == "bare":
+        return {"structuredContent": {"sum": 3}}
     if name == "slow_to_match":
         return {"content": [], "structuredContent": {"a": "a" * 40 + "!"}}
     value = os.getpid() if name == "pid" else dict(os.environ)

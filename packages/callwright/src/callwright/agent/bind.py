@@ -32,8 +32,8 @@ from callwright.nouns.types import (
     ToolCall,
     ToolResult,
 )
-from callwright.parsing import parse_calls
 from callwright.prompts.run_prompt import RunPrompt
+from callwright.repair.considered_calls import parse_decided_calls
 from callwright.schema.normalize import closed_object, required_first
 
 FINISH = "finish"
@@ -190,7 +190,7 @@ def read_reply(view: View, mode: ReplyMode, reply: Reply) -> Bound:
         return _read_schema(view, reply.text)
     if reply.tool_calls:
         return Bound(reply.tool_calls, thought=reply.text.strip())
-    parsed = parse_calls(reply.text, view.tools)
+    parsed = parse_decided_calls(reply.text, view.tools)
     named = _named_useful(view, reply.text)
     if parsed.calls and not (named and mode == "text"):
         thought = _read_thought(reply.text)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any, TypedDict, get_args
 
@@ -139,7 +140,8 @@ class Interaction:
 
     ``on_text`` is handed the answer, once its statements are checked, piece by piece: together they
     are ``run.answer.text``. ``on_reply`` is handed whatever the model writes while it writes it,
-    plans and calls too, for those who show that something happens.
+    plans and calls too, for those who show that something happens. One that raises an exception
+    gets no more of the run; the run goes on, and the log ``callwright.agent`` says so.
     """
 
     mode: ReplyMode | None = None
@@ -158,9 +160,9 @@ class Interaction:
             require_text(name, getattr(self, name))
         for name in ("today", "on_text", "on_reply"):
             given = getattr(self, name)
-            if given is not None and not callable(given):
+            if given is not None and (not callable(given) or iscoroutinefunction(given)):
                 raise ConfigError(
-                    f"{name} is {given!r}, and must be a function",
+                    f"{name} is {given!r}, and must be a function that is not async",
                     hint="today=date.today" if name == "today" else f"{name}=print",
                 )
 

@@ -507,6 +507,7 @@ async def _run_query(
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
     await resolve_doubts(ledger, catalog.outcome, trace)
     on_reply = setup._options.interaction.on_reply
+    on_reply = on_reply and _drop_broken("on_reply gets no more text", on_reply, lost)
     questions = Questions(model, mode, budget, trace, on_reply, ledger, instructions, profile)
     reserve = None
     if listing is not None:
@@ -674,12 +675,13 @@ def _list_known_dates(
 
 
 async def _run_strategy(strategy: Strategy, job: Job) -> str:
-    """Let the strategy work. The limit that ended it, or ""."""
+    """Let the strategy work. The limit that ended it, or that kept a call from leaving, or ""."""
     try:
         await strategy.run(job)
     except LimitReached as reached:
         return reached.limit
-    return ""
+    told = (event.data for event in job.trace.events if event.kind == "limit")
+    return next((one["limit"] for one in told if one["purpose"] == "invoke"), "")
 
 
 def _read_success_rates(setup: Orchestrator, catalog: Catalog) -> dict[str, float]:
@@ -743,7 +745,8 @@ def _collect_sinks(
     not kept is told to ``lost``.
     """
     kept = setup._options.persistence
-    sinks = (*([journal] if journal else ()), *(_drop_broken(sink, lost) for sink in kept.sinks))
+    others = (_drop_broken("a sink gets no more events", sink, lost) for sink in kept.sinks)
+    sinks = (*([journal] if journal else ()), *others)
     if kept.evidence is None:
         return sinks
     return (
@@ -756,20 +759,22 @@ def _collect_sinks(
     )
 
 
-def _drop_broken(sink: Sink, lost: list[str]) -> Sink:
-    """The sink until it raises an exception: then it gets no more events, and the run goes on."""
+def _drop_broken(what: str, receive: Callable[[T], None], lost: list[str]) -> Callable[[T], None]:
+    """A receiver of the user until it raises an exception: then it gets no more, and the run goes
+    on.
+    """
     is_broken = False
 
-    def take(event: Event) -> None:
+    def take(given: T) -> None:
         nonlocal is_broken
         if is_broken:
             return
         try:
-            sink(event)
+            receive(given)
         except Exception as error:
             is_broken = True
             told = error.message if isinstance(error, CallwrightError) else repr(error)
-            lost.append(f"warning: a sink gets no more events of this run: {told}")
+            lost.append(f"warning: {what} of this run: {told}")
             _LOG.warning(lost[-1])
 
     return take
@@ -1060,11 +1065,13 @@ def _build_run(
     job.trace.add("answer", **to_json(answer), **({"output": told} if told else {}))
     if job.streamed is not None:
         job.streamed.end(answer.text)
-    if setup._options.interaction.on_text is not None:
-        for piece in answer.text.splitlines(keepends=True):
-            setup._options.interaction.on_text(piece)
     in_doubt = tuple(executor.doubted)
     job.trace.add("run.end", status=status, limit=limit, cost=cost, in_doubt=in_doubt)
+    if (on_text := setup._options.interaction.on_text) is not None:
+        # nothing that it does loses the finished run
+        show = _drop_broken("on_text gets no more text", on_text, [])
+        for piece in answer.text.splitlines(keepends=True):
+            show(piece)
     return Run(
         query=job.query,
         strategy=setup._strategy.name,

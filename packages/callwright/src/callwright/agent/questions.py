@@ -16,8 +16,9 @@ from callwright.nouns.model_profile import SMALL, ModelProfile
 from callwright.nouns.protocols import ChatModel, ChatRequest, ReplyMode
 from callwright.nouns.trace import Trace
 from callwright.nouns.types import Reply, ToolCall, Usage, to_canonical_json, to_json
-from callwright.parsing import Cutter, cut
 from callwright.prompts.run_prompt import add_instructions
+from callwright.repair.considered_calls import cut_reply, watch_reply
+from callwright.tools.python.raised import is_ended_from_outside
 
 T = TypeVar("T")
 
@@ -88,21 +89,25 @@ class Questions:
         if replayed is not None:
             return replayed
         self._admit(request, actor)
-        cutter = None if request.schema is not None else Cutter(calls=calls)
+        cutter = None if request.schema is not None else watch_reply(calls)
         self._open += 1
         self._trace.announce("question", purpose=request.purpose)
         try:
             reply = await self.model.complete(request, self._watcher(cutter, on_piece))
-        except ModelError:
+        except (Exception, asyncio.CancelledError) as error:  # a ChatModel of the user raises any
+            if is_ended_from_outside(error):
+                raise
             # it ends the run: what has left would be cancelled in the middle, and a write in doubt
             while under_way := [back for back in self.sent.values() if not back.is_set()]:
                 await under_way[0].wait()
-            raise
+            if isinstance(error, Exception):
+                raise
+            raise ModelError("the model cancelled its own question") from error
         finally:
             self._open -= 1
         discarded = ""
         if cutter is not None:
-            kept = cut(reply.text, calls=calls)
+            kept = cut_reply(reply.text, calls)
             reply, discarded = replace(reply, text=kept.text), kept.discarded
         if request.purpose.startswith(
             "answer"
@@ -154,7 +159,7 @@ class Questions:
             raise LimitReached(limit)
 
     def _watcher(
-        self, cutter: Cutter | None, on_piece: Callable[[str], None] | None
+        self, cutter: Callable[[str], bool] | None, on_piece: Callable[[str], None] | None
     ) -> Callable[[str], bool] | None:
         shown = [show for show in (self._on_text, on_piece) if show is not None]
         if cutter is None and not shown:

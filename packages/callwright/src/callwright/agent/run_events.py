@@ -117,25 +117,25 @@ async def iter_events(
     """The events of a run, and the run itself as the last one. Raises what the run raises. The run
     is cancelled where the iterator is closed.
     """
-    queue: asyncio.Queue[RunEvent | Exception] = asyncio.Queue()
+    queue: asyncio.Queue[RunEvent | BaseException] = asyncio.Queue()
 
     async def work() -> None:
         try:
             queue.put_nowait(RunFinished(await run(queue.put_nowait)))
-        except Exception as error:
+        except BaseException as error:  # of a run that cancels itself too
             queue.put_nowait(error)
 
-    event: RunEvent | Exception | None = None
+    event: RunEvent | BaseException | None = None
     async with asyncio.TaskGroup() as group:
         task = group.create_task(work())
         try:
-            while not isinstance(event, RunFinished | Exception):
+            while not isinstance(event, RunFinished | BaseException):
                 event = await queue.get()
-                if not isinstance(event, Exception):
+                if not isinstance(event, BaseException):
                     yield event
         except GeneratorExit:  # a task group would wrap it
             task.cancel()
-    if isinstance(event, Exception):
+    if isinstance(event, BaseException):
         raise event
 
 

@@ -149,6 +149,7 @@ _JOINT = re.compile(  # names of files, paths and hosts: "a.txt", "src/app.py", 
 _PLAIN = ENGLISH.pattern("statements.plain_number")
 _JOINED_BEFORE = re.compile(r"\A[\u0621-\u064a]{1,3}(?=[A-Za-z\d])")  # Arabic "and", "with"
 _DOTTED = re.compile(r"^\d+(?:\.\d+){2,}$")
+_SCIENTIFIC = re.compile(r"\d+(?:\.\d+)?[eE][+-]\d{1,3}|\d+\.\d+[eE]\d{1,3}")
 _JOINED = re.compile(r"^(?:\d+(?:\.\d+)?)[-–](?:[A-Za-z]+)(?:[-–][A-Za-z]+)*$")  # 14-hour, 3-star
 _CLAUSE = ENGLISH.pattern("statements.clause")
 _NEGATED = ENGLISH.pattern("statements.negated")
@@ -226,6 +227,7 @@ def _extract_identifiers(claims: Claims, taken: list[Span]) -> list[Span]:
         if (
             (_PLAIN.match(word) and not _DOTTED.match(word))
             or _JOINED.match(word)
+            or _SCIENTIFIC.fullmatch(word)
             or _has_overlap(m.span(), [*spans, *dates, *taken])
         ):
             continue
@@ -367,7 +369,8 @@ def content_words(claims: Claims, facts: Facts) -> tuple[list[str], list[str]]:
     known contains.
     """
     text = claims.text
-    for start, end in [s for s, _ in claims.names] + [m.span for m in claims.mentions]:
+    figures = (n.digits for n in claims.numbers if not n.word)
+    for start, end in (*(s for s, _ in claims.names), *(m.span for m in claims.mentions), *figures):
         text = text[:start] + " " * (end - start) + text[end:]
     carried = [
         w

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ from callwright.grounding.facts import Figure, Leaf
 from callwright.grounding.fields import MINOR
 from callwright.grounding.quantity import Moment, Number, Span
 from callwright.language import ENGLISH
+from callwright.language.tokens import blank_unparted
 from callwright.nouns.types import Citation, Support
 
 NOWHERE = "stands in no result"  # how a problem ends, and
@@ -55,9 +57,12 @@ def is_unheard(problem: str) -> bool:
 
 
 def record_problem(
-    stated: str, bound: Bound, verdict: GroundingResult, claim: Number | Moment
+    text: str, bound: Bound, verdict: GroundingResult, claim: Number | Moment
 ) -> None:
-    """Record that a stated value does not hold, with the replacement where exactly one is meant."""
+    """Record that a value that a text states does not hold, with the replacement where exactly one
+    is meant. A bound ("over 3") is not replaced by a value, nor is a part of a longer word.
+    """
+    stated = text[slice(*claim.span)]
     if bound.rival is None:
         verdict.problems.append(f"{stated} {NOWHERE}")
         return
@@ -68,9 +73,18 @@ def record_problem(
         )
     else:
         verdict.problems.append(f"{stated} {NOWHERE}; {describe_leaf(bound.rival.leaf)} is {right}")
-    text = _rewrite_value(claim, bound.rival)
-    if bound.only and text:
-        verdict.fixes.append(Fix(claim.span, stated, text, bound.rival.leaf))
+    told = _rewrite_value(claim, bound.rival)
+    if bound.only and told and not _is_part(text, claim):
+        verdict.fixes.append(Fix(claim.span, stated, told, bound.rival.leaf))
+
+
+def _is_part(text: str, claim: Number | Moment) -> bool:
+    """Return True if what a text says is more than a value: a bound, or with a sign or letters
+    behind it that belong to it ("20th", "50¢").
+    """
+    behind = blank_unparted(text[claim.span[1] :][:1])
+    is_bound = isinstance(claim, Number) and claim.hedge in ("over", "under")
+    return is_bound or behind.isalnum() or unicodedata.category(behind or " ") == "Sc"
 
 
 def describe_leaf(leaf: Leaf) -> str:

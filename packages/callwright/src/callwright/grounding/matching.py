@@ -4,6 +4,7 @@ time zone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -33,11 +34,12 @@ def compute_tolerance(n: Number) -> tuple[float, float]:
     size = abs(n.value)
     if n.hedge == "about":
         return max(half, size * _ABOUT), max(half, size * _ABOUT)
+    far = size * _BOUND or math.inf  # "below zero"
     beyond = min(half, size * _CONVERTED)  # "over 2 million" is not said of 1.9 million
     if n.hedge == "over":
-        return beyond, max(half, size * _BOUND)
+        return beyond, max(half, far)
     if n.hedge == "under":
-        return max(half, size * _BOUND), beyond
+        return max(half, far), beyond
     return half, half
 
 
@@ -84,6 +86,8 @@ def _classify_reading(n: Number, figure: Figure) -> str:
         return ""
     if n.unit and not unit and not is_unit_possible(n, figure):
         return ""
+    if n.unit == CENT and _is_close_in_cents(n, figure):
+        return "same"
     if is_same_unit(n.unit, unit):
         return "same" if is_close(n, other.value) else ""
     if (
@@ -104,6 +108,13 @@ _IN_PERCENT = _SHARE | ENGLISH.words("fields.levels")
 def _is_in_minor(figure: Figure) -> bool:
     """Return True if a field holds an amount in cents or the like."""
     return figure.number is not None and figure.number.scale == MINOR
+
+
+def _is_close_in_cents(n: Number, figure: Figure) -> bool:
+    """Return True if cents are what a field holds in a unit of money, or in none: 50 of 0.5."""
+    is_money = not figure.unit or UNITS[figure.unit].dimension == "money"
+    cents = replace(n, value=n.value * MINOR, step=n.step * MINOR)
+    return is_money and figure.number is not None and is_close(cents, figure.number.value)
 
 
 def is_unit_possible(n: Number, figure: Figure) -> bool:
@@ -153,7 +164,7 @@ def _iter_candidates(n: Number, facts: Facts) -> Iterator[Figure]:
     if n.unit in ("", CENT):
         low, high = (n.value - below) * MINOR, (n.value + above) * MINOR
         yield from (f for f in facts.between(low, high) if _is_in_minor(f))
-    if n.unit == "%":
+    if n.unit in ("%", CENT):
         yield from facts.between((n.value - below) / 100, (n.value + above) / 100)
     slack = abs(n.value) * _CONVERTED
     for read in list_readings(n.unit):

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from callwright.grounding.units import ALIASES
 from callwright.language import ENGLISH
-from callwright.language.quantities import UNITS
+from callwright.language.quantities import CENT, UNITS
 
 Span = tuple[int, int]
 
@@ -240,6 +240,7 @@ _UNIT = re.compile(
     + r")(?![\w°²³/])",
     re.IGNORECASE,
 )
+_DECADE = re.compile(r"(?:1\d|20)\d0s")
 _CASED: Mapping[str, str] = ENGLISH.table("units_written.cased")
 _HEDGE = ENGLISH.pattern("numbers.hedge")
 
@@ -287,6 +288,8 @@ def _parse_number(text: str, m: re.Match[str]) -> Number:
     unit, end = _unit_after(text, m.end(), attached=bool(m["short"]))
     if m["money"]:
         unit = _MONEY_SIGNS.get(m["money"].strip()) or ALIASES[m["money"].strip()]
+    if _DECADE.fullmatch(text[m.start() : end]):
+        value, step, unit = value + 4.5, 9.0, ""  # ten years
     digits = (m.start("sign") if m["sign"] else m.start("n"), m.end())
     return Number(
         value, step, (m.start(), end), digits, unit, _find_hedge(text, m.start()), scale=scale
@@ -351,7 +354,7 @@ def _parse_spelled(text: str, m: re.Match[str]) -> Number | None:
 def join_parts(
     text: str, found: Iterable[Number], joints: Container[str] = ("and",)
 ) -> list[Number]:
-    """The numbers, hours joined with the minutes that follow, feet with inches, and so on: with a
+    """The numbers, hours joined with the minutes that follow, euros with cents, and so on: with a
     comma, one of these words, or nothing between them.
     """
     return [*_iter_joined(text, found, joints)]
@@ -363,6 +366,8 @@ def _iter_joined(text: str, found: Iterable[Number], joints: Container[str]) -> 
         if held is not None and held.unit == "h" and number.unit == "m":
             number = replace(number, unit="min")  # "1h 25m"
         if held is not None and _is_continuation(text, held, number, joints):
+            if number.unit == CENT:  # "12 euros and 50 cents"
+                number = replace(number, value=number.value / 100, step=0.01, unit=held.unit)
             big, small = UNITS[held.unit], UNITS[number.unit]
             value = held.value * big.factor / small.factor + number.value
             held = replace(
@@ -384,6 +389,8 @@ def _is_continuation(text: str, a: Number, b: Number, joints: Container[str]) ->
     if not a.unit or not b.unit or (between and between not in joints):
         return False
     one, two = UNITS[a.unit], UNITS[b.unit]
+    if one.dimension == "money" and a.unit != CENT:
+        return b.unit == CENT and b.value < 100
     return one.dimension == two.dimension in ("time", "length", "mass") and one.factor > two.factor and b.value < (
         one.factor / two.factor
     )  # fmt: skip

@@ -107,6 +107,8 @@ def _check_number(
                 f"{claims.text[slice(*n.span)]} is {render_value(bound.figure)} converted"
             )
         return
+    if not n.value and n.hedge in ("over", "under"):  # nothing else tells the sign of a value
+        return record_problem(claims.text, bound, verdict, n)
     if _is_comparison(bound, n, claims) or _is_in_date(n, claims, facts, cited, leaves):
         return
     if not bound.rival and _is_given(n, facts):
@@ -118,7 +120,7 @@ def _check_number(
         return
     if facts.cut and facts.stands(claims.text[slice(*n.digits)].replace(",", "")):
         return
-    record_problem(claims.text[slice(*n.span)], bound, verdict, n)
+    record_problem(claims.text, bound, verdict, n)
 
 
 def _is_in_date(
@@ -204,7 +206,7 @@ def _check_moment(
         verdict.derived.append(way.text)
         leaves.extend(way.leaves)
         return
-    record_problem(stated, bound, verdict, m)
+    record_problem(claims.text, bound, verdict, m)
 
 
 def _find_same(m: Moment, facts: Facts) -> list[Figure]:

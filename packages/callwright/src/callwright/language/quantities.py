@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -150,6 +150,25 @@ def read_quantities(text: str, code: str) -> Iterator[Quantity]:
             found += [made for a, b in product(last, found) for made in _add(a, b)]
         yield from found
         end, last = behind, found
+
+
+def read_split_amounts(text: str, code: str) -> Iterator[float]:
+    """Yield the amounts of money that a text writes in two units or in tenths, in the larger unit:
+    "12€50", 三块五, 五角.
+    """
+    vocabulary, entry = Vocabulary(code), "quantities.split_amount"
+    if code not in PACKS or not vocabulary.has(entry):
+        return
+    for match in vocabulary.pattern(entry).finditer(with_ascii_digits(text[:_LONGEST])):
+        told = {name: _read_sign(part, code) for name, part in match.groupdict().items() if part}
+        if "tenths" in told or len(told) > 1:
+            wholes, *parts = (told.get(name, {0.0}) for name in ("whole", "tenths", "hundredths"))
+            yield from (w + t / 10 + h / 100 for w, t, h in product(wholes, *parts))
+
+
+def _read_sign(told: str, code: str) -> Collection[float]:
+    """The numbers that figures or numerals may stand for; a "one" is no article here."""
+    return {*_read_figure(told)} or read_number_words(told, [code]) or {1.0}
 
 
 def _add(one: Quantity, other: Quantity) -> Iterator[Quantity]:

@@ -34,7 +34,7 @@ def asks_to_be_told(text: str) -> bool:
 
 def only_asks_to_be_told(text: str) -> bool:
     """Return True if each sentence of a text is such a question, but for greetings and thanks."""
-    sentences = _split_sentences(text)
+    sentences = _drop_greetings(split_sentences(text))
     return bool(sentences) and all(map(asks_to_be_told, sentences))
 
 
@@ -50,14 +50,19 @@ def asks_only(text: str) -> bool:
     """Return True if each sentence of a text is a question, whatever it asks for, but for greetings
     and thanks.
     """
-    sentences = _split_sentences(text)
+    sentences = _drop_greetings(split_sentences(text))
     return bool(sentences) and all(has_question_mark(one[-1:]) for one in sentences)
 
 
-def _split_sentences(text: str) -> list[str]:
-    """The sentences of a text, without greetings and thanks where it has others."""
-    found = [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
-    return [one for one in found if not (is_only_greeting(one) or is_only_thanks(one))] or found
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text, without the spaces around them. A line end alone ends none."""
+    return [one for one in map(str.strip, _SENTENCE.findall(text)) if one]
+
+
+def _drop_greetings(sentences: list[str]) -> list[str]:
+    """The sentences without greetings and thanks, where there are others."""
+    told = [one for one in sentences if not (is_only_greeting(one) or is_only_thanks(one))]
+    return told or sentences
 
 
 def remove_question_words(text: str) -> str:

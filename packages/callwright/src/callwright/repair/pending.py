@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from callwright.nouns.types import Json, Tool, ToolCall, ToolResult
+from callwright.nouns.types import Json, JsonObject, Tool, ToolCall, ToolResult
 
 _SPACES = re.compile(r"[-\s]+")
 
@@ -39,6 +39,29 @@ def find_follow_up(result: ToolResult, tools: Sequence[Tool]) -> ToolCall | None
     if len(fitting) != 1:
         return None
     return ToolCall("", fitting[0].name, {key: told[key] for key in fitting[0].required})
+
+
+def is_begun_anew(results: Sequence[ToolResult], tools: Sequence[Tool]) -> bool:
+    """Return True if one more call like these would surely begin one more job, not ask how far the
+    first one is. ``results``: of equal calls of one tool, all pending, oldest first. Either a
+    declared read tells how far the last job is (:func:`find_follow_up`), or the results name
+    different jobs: by a key that another tool requires and this one does not take. An equal call
+    that asks for a state names the same job each time.
+    """
+    if not results:
+        return False
+    follow_up = find_follow_up(results[-1], tools)
+    if follow_up is not None and follow_up.tool != results[-1].tool:
+        return True
+    taken = {key for tool in tools if tool.name == results[-1].tool for key in tool.properties}
+    keys = {key for tool in tools if tool.name != results[-1].tool for key in tool.required}
+    told = [result.content for result in results if isinstance(result.content, dict)]
+    return any(len(_list_names(told, key)) > 1 for key in keys - taken)
+
+
+def _list_names(told: Sequence[JsonObject], key: str) -> set[str | int]:
+    values = (one.get(key) for one in told)
+    return {v for v in values if isinstance(v, str | int) and not isinstance(v, bool)}
 
 
 @cache

@@ -8,8 +8,8 @@ from typing import Any
 
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import Json, Tool, ToolCall, to_canonical_json
-from callwright.parsing import parse_calls
 from callwright.parsing.formats.objects import read_label
+from callwright.repair.considered_calls import parse_decided_calls
 
 FORMS = (
     "a text, an OpenAI message ({'content', 'tool_calls'}), an Anthropic message ({'content':"
@@ -54,7 +54,7 @@ def read_source(source: str | Mapping[str, Any] | Sequence[Any], tools: Sequence
 
 
 def _from_text(text: str, tools: Sequence[Tool]) -> Reading:
-    found = parse_calls(text, tools)
+    found = parse_decided_calls(text, tools)
     return Reading(found.calls, found.text, found.dialect, found.truncated, text)
 
 

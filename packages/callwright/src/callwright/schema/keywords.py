@@ -20,6 +20,10 @@ ONLY_OF: dict[str, tuple[str, ...]] = {
 _FLAGS: Mapping[str, bool] = ENGLISH.table("type_names.flags")
 ENUMS = ("allowed_values", "choices", "possible_values", "enum_values")
 EXAMPLES = ("example", "example_value", "example_values")
+_UNBINDING = frozenset(  # keywords that bind no value
+    {"title", "description", "default", "examples", *EXAMPLES, "$defs", "definitions"}
+    | {"deprecated", "readOnly", "writeOnly"}
+)
 
 
 _KINDS: dict[str, type] = {
@@ -182,11 +186,8 @@ def _older_drafts(schema: JsonObject) -> None:
     for key, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(schema.get(key), bool) and schema.pop(key) and plain in schema:
             schema[key] = schema.pop(plain)
-    if parse_flag(schema.pop("nullable", None)) and "type" in schema:
-        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        schema["type"] = [*kinds, "null"] if "null" not in kinds else kinds
-        if "enum" in schema and None not in schema["enum"]:
-            schema["enum"] = [*schema["enum"], None]
+    if parse_flag(schema.pop("nullable", None)):
+        allow_null(schema)
     for name, needs in _as_mapping(schema.pop("dependencies", None)).items():
         if isinstance(needs, list):
             schema.setdefault("dependentRequired", {})[name] = names_of(needs)
@@ -197,6 +198,27 @@ def _older_drafts(schema: JsonObject) -> None:
         if "additionalItems" in schema:
             schema["items"] = schema.pop("additionalItems")
     schema.pop("additionalItems", None)
+
+
+def allow_null(schema: JsonObject) -> None:
+    """Change a schema so that it takes null too, as ``nullable: true`` says.
+
+    OpenAPI's proposal 2019-10-31, "Clarify Semantics of nullable in OpenAPI 3.0", lets the keyword
+    act on a ``type`` in the same schema only, and forbids null where an ``allOf`` does. But
+    generators (drf-spectacular, NSwag, Swashbuckle) write it beside ``allOf``, ``oneOf`` or
+    ``$ref`` for "or null", and no document has another reason to. An API that takes no null there
+    answers so itself.
+    """
+    if any(schema.get(key) for key in ("allOf", "anyOf", "oneOf", "$ref")):
+        bound = {key: schema.pop(key) for key in list(schema) if key not in _UNBINDING}
+        schema["anyOf"] = [bound, {"type": "null"}]
+        return
+    kinds, values = schema.get("type", "null"), schema.get("enum")
+    listed = kinds if isinstance(kinds, list) else [kinds]
+    if "null" not in listed:
+        schema["type"] = [*listed, "null"]
+    if isinstance(values, list) and values and None not in values:
+        schema["enum"] = [*values, None]
 
 
 def _as_mapping(value: Any) -> Mapping[str, Any]:

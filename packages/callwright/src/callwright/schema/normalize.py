@@ -145,7 +145,7 @@ def _as_object(raw: Any) -> JsonObject:
         )
     if not _is_schema(raw):
         return _object_of(raw)
-    schema = _normalize_schema(raw, 0)
+    schema = _normalize_schema({k: v for k, v in raw.items() if k != "nullable"}, 0)
     if schema.get("type", "object") != "object" and "object" not in schema["type"]:
         raise CatalogError(f"parameters must describe an object, not {schema['type']!r}")
     schema["type"] = "object"

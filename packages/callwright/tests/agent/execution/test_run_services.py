@@ -28,6 +28,7 @@ async def test_a_refused_unit_of_the_budget_is_recorded_with_whoever_asked() -> 
     assert (refused["limit"], refused["purpose"]) == ("tool_calls", "invoke")
     assert refused["actor"]
     assert any("limit of tool calls" in skip.reason for skip in done.skips)
+    assert (done.limit, done.status) == ("tool_calls", "partial")
 
 
 async def test_a_write_that_was_approved_when_the_time_was_over_does_not_leave(

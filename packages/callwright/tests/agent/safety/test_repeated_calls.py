@@ -71,6 +71,26 @@ async def test_what_says_that_it_is_pending_is_asked_again(effects: Effects) -> 
     assert len(tool.calls) == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "times"),
+    [
+        ("Place an order for 5 bolts.", 2),
+        ("Bestelle 5 Schrauben.", 2),
+        ("订购5个螺栓。", 2),
+        ("Place an order for 5 bolts. Do it three times.", 3),
+    ],
+)
+async def test_an_order_that_stays_pending_is_not_placed_once_for_each_look(
+    query: str, times: int
+) -> None:
+    """Before its second result it may be a look; that names another order, so it never was one."""
+    orders = in_order(*({"order_id": number, "status": "Pending"} for number in range(7, 14)))
+    place = FakeTool("place", {"pieces": {"type": "integer"}}, output=orders, effects=UNKNOWN)
+    look = FakeTool("details", {"order_id": {"type": "integer"}}, output={}, effects=UNKNOWN)
+    await run(query, [("place", {"pieces": 5})] * 6, place, look)
+    assert len(place.calls) == times
+
+
 async def test_tests_are_run_again_after_an_edit() -> None:
     found = in_order({"failed": 3}, {"failed": 0})
     tests = FakeTool("run_tests", {}, output=found, effects=UNKNOWN)

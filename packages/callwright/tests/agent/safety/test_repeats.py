@@ -127,6 +127,29 @@ def test_a_call_whose_result_was_lost_is_open_again_once_the_user_speaks(request
     assert [*made(Spoke(request_), lost, Spoke("Thank you!")).values()] == ["unknown"]
 
 
+@pytest.mark.parametrize(
+    ("then", "is_open"),
+    [
+        ("What is my balance?", False),
+        ("Wie hoch ist mein Guthaben?", False),
+        ("¿Cuál es mi saldo?", False),
+        ("我的余额是多少？", False),
+        ("كم رصيدي؟", False),
+        ("What is it? Pay her again.", True),
+        ("Could you pay her now?", True),
+        ("Quel est mon solde ?", True),  # it cannot be read
+    ],
+)
+def test_a_call_whose_result_was_lost_is_made_again_only_where_that_may_be_asked(
+    then: str, is_open: bool
+) -> None:
+    lost = Called((ToolCall("c1", "pay", {"to": "Ann"}),))
+    kept = made(Spoke("Pay Ann."), lost, Said("I have paid."), Spoke(then))
+    assert [*kept.values()] == [] if is_open else ["unknown"]
+    look = call("look", '{"balance": 7}', "c2")
+    assert made(Spoke("Pay Ann."), lost, Said("I have paid."), Spoke(then), *look) == kept
+
+
 @pytest.mark.parametrize("thanks", ["Ok thanks", "Vielen Dank!", "Muchas gracias", "好的，谢谢"])
 def test_thanks_for_an_offer_ask_for_what_was_offered(thanks: str) -> None:
     paid = (Spoke("Pay Ann."), *call("pay", "{}"))
@@ -206,6 +229,7 @@ PAID: tuple[Entry, ...] = (
     Returned("c1", '{"id": "T-1"}', "transfer"),
 )
 BOB, ANN = {"to": "Bob", "amount": 5}, {"to": "Ann", "amount": 5}
+SEVENTY = {"to": "Ann", "amount": 70}
 
 
 def resent(then: str, *given: JsonObject, said: str = "Done.", effects: Effects = WRITE) -> bool:
@@ -240,6 +264,12 @@ def test_a_write_of_an_earlier_turn_is_not_repeated_beside_a_new_one(then: str) 
         ("5 to Ann and to Bob once more.", [BOB, ANN]),
         ("再给Bob转5元，也转5元给Ann。", [BOB, ANN]),
         ("Bobs Anteil noch einmal, und 5 an Ann.", [BOB, ANN]),
+        ("The same again, and 70 to Ann.", [BOB, SEVENTY]),
+        ("Das Gleiche noch einmal, und 70 an Ann.", [BOB, SEVENTY]),
+        ("Lo mismo otra vez, y 70 a Ann.", [BOB, SEVENTY]),
+        ("再来一次，另外给 Ann 转 70。", [BOB, SEVENTY]),
+        ("نفس الشيء مرة أخرى، و 70 إلى Ann", [BOB, SEVENTY]),
+        ("La même chose encore une fois, et 70 à Ann.", [BOB, SEVENTY]),
         ("The same for everybody, please.", [BOB, ANN]),
         ("Ann gets what he got.", [BOB, {"to": "Ann", "amount": 7}]),
         ("Also for Ann.", [BOB, {**BOB, "note": "Ann"}]),
@@ -250,6 +280,12 @@ def test_a_write_of_an_earlier_turn_is_not_repeated_beside_a_new_one(then: str) 
         "said again",
         "no spaces",
         "in a word",
+        "the same again",
+        "the same again, de",
+        "the same again, es",
+        "the same again, zh",
+        "the same again, ar",
+        "cannot be read",
         "new one unsaid",
         "value unsaid",
         "only more",
@@ -261,6 +297,7 @@ def test_a_write_that_may_be_meant_again_is_open(then: str, given: list[JsonObje
 
 def test_a_question_about_the_write_opens_it_again() -> None:
     assert not resent("Yes, and 5 to Ann.", BOB, ANN, said="It is done. Shall I pay Bob again?")
+    assert not resent("Yes, and 70 to Ann.", BOB, SEVENTY, said="Done. Shall I do it again?")
     assert resent("Yes, and 5 to Ann.", BOB, ANN, said="Bob is paid. Shall I go on?")
 
 

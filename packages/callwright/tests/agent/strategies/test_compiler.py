@@ -103,6 +103,15 @@ async def test_a_step_is_on_its_way_before_the_plan_is_whole() -> None:
     assert [r.tool for r in done.results] == ["find_place", "sun_times", "note"]
 
 
+@pytest.mark.parametrize("end", ["</thinking>\n", ""])
+async def test_a_step_that_is_only_considered_is_not_made(end: str) -> None:
+    thoughts = f'<thinking>\n1. note(text="Oslo")\n2. join()\nThat would be wrong.\n{end}'
+    model, offered = says("Finish", plans=(thoughts + (end and PLAN), PLAN)), tools()
+    done = await run(model, offered)
+    assert [r.tool for r in done.results] == ["find_place", "sun_times", "note"]
+    assert offered[2].calls == [{"text": "At 22:40"}]
+
+
 async def test_what_is_missing_leads_to_another_plan_which_sees_the_results() -> None:
     model, offered = says("Replan: the note says no city", "Finish"), tools()
     done = await run(model, offered)

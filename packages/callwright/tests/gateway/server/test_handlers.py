@@ -141,6 +141,15 @@ async def test_a_resource_that_a_result_names_can_be_read() -> None:
         assert read.contents[0].text == "all of hidden://thing"  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_structured_result_without_content_gets_its_text(mode: str) -> None:
+    gateway = build_gateway({"p": peer(trusted=True)})
+    async with gateway.running(), connect(gateway, mode) as client:
+        told = await client.call_tool("p__bare", {})
+    assert (told.is_error, told.structured_content) == (False, {"sum": 3})
+    assert read_text(told) == '{"sum":3}'
+
+
 async def test_what_the_gateway_is_stands_in_its_instructions() -> None:
     gateway = build_gateway({"w": world(trusted=True), "other": world()})
     async with gateway.running():

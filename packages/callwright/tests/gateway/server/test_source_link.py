@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import mcp_types as types
 import pytest
 from aiohttp import web
 
@@ -53,6 +54,8 @@ async def test_functions_of_a_module_are_tools_of_a_server(tmp_path: Path) -> No
 
 async def test_operations_of_a_document_are_tools_of_a_server(tmp_path: Path) -> None:
     async def answer(request: web.Request) -> web.Response:
+        if request.match_info["city"] == "map":
+            return web.Response(body=b"\0\1", content_type="image/png")
         return web.json_response({"city": request.match_info["city"], "sun": True})
 
     application = web.Application()
@@ -83,6 +86,9 @@ async def test_operations_of_a_document_are_tools_of_a_server(tmp_path: Path) ->
         assert [tool.name for tool in (await client.list_tools()).tools] == ["api__get_weather"]
         told = await client.call_tool("api__get_weather", {"City": "Oslo"})
         assert told.structured_content == {"city": "Oslo", "sun": True}
+        drawn = await client.call_tool("api__get_weather", {"city": "map"})
+        image = types.ImageContent(type="image", data="AAE=", mime_type="image/png")
+        assert (drawn.content, drawn.structured_content) == ([image], None)
     await runner.cleanup()
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCResponse
 
-from callwright.gateway.server.stdio_door import read_messages
+from callwright.gateway.server.stdio_door import read_messages, write_messages
+from tests.gateway.doors import build_gateway, connect_http, serve_http
 
 BIN = Path(sys.executable).parent
 
@@ -56,7 +60,7 @@ from callwright import READ, tool
 
 @tool(effects=READ)
 def list_names() -> dict[str, str]:
-    """List the names of files."""
+    """List the names of files (\\ud83d)."""
     return {"one": "caf\\udce9.txt"}
 
 @tool(effects=READ)
@@ -76,10 +80,44 @@ async def test_half_a_character_in_a_result_ends_no_connection(tmp_path: Path) -
         env=dict(os.environ),
     )
     async with Client(started) as client:
-        told = await client.call_tool("py__list_names", {})
-        assert told.structured_content == {"one": "caf\ufffd.txt"}
-        assert (await client.call_tool("py__read_name", {})).is_error
-        assert not (await client.call_tool("py__list_names", {})).is_error
+        await call_with_halves(client)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_half_a_character_in_a_result_is_replaced_over_http(
+    tmp_path: Path, mode: str
+) -> None:
+    (tmp_path / "names.py").write_text(MODULE)
+    gateway = build_gateway({"py": {"python": "names.py"}}, tmp_path)
+    async with serve_http(gateway) as address, connect_http(address, mode) as client:
+        await call_with_halves(client)
+
+
+async def call_with_halves(client: Client) -> None:
+    listed = await client.list_tools()
+    assert listed.tools[0].description == "List the names of files (\ufffd)."
+    told = await client.call_tool("py__list_names", {})
+    assert told.structured_content == {"one": "caf\ufffd.txt"}
+    assert (await client.call_tool("py__read_name", {})).is_error
+    assert not (await client.call_tool("py__list_names", {})).is_error
+
+
+async def test_half_a_character_in_a_notification_ends_no_connection() -> None:
+    ours, theirs = socket.socketpair()
+    reader, client = await asyncio.open_connection(sock=ours)
+    _, writer = await asyncio.open_connection(sock=theirs)
+    to_client, from_server = anyio.create_memory_object_stream[Any](2)
+    params = {"progressToken": 1, "progress": 1.0, "message": "a\ud83d"}
+    told = JSONRPCNotification(jsonrpc="2.0", method="notifications/progress", params=params)
+    async with to_client:
+        for message in (told, JSONRPCResponse(jsonrpc="2.0", id=1, result={})):
+            await to_client.send(SessionMessage(message))
+    await write_messages(writer, from_server)
+    writer.close()
+    lines = [json.loads(line) async for line in reader]
+    client.close()
+    assert lines[0]["params"]["message"] == "a\ufffd"
+    assert lines[1:] == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
 
 
 async def read_line(line: bytes) -> tuple[list[Any], list[Any]]:

@@ -6,11 +6,12 @@ from tests.gateway.session.offers import policy
 
 def test_servers_hidden_tools_and_what_trusted_servers_tell() -> None:
     told = render_instructions(
-        [policy("time"), policy("bare", prefix="")],
+        [policy("time"), policy("bare", prefix=""), policy("git", prefix="git_")],
         "300 more tools are found with search_tools.",
         {"time": "Ask for zones.", "quiet": "  "},
     )
     assert "time__… of time" in told
+    assert "git_… of git" in told
     assert "bare" not in told
     assert "300 more tools" in told
     assert "time: Ask for zones." in told

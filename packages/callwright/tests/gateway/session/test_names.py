@@ -22,6 +22,9 @@ def test_a_name_begins_with_the_server_that_the_configuration_names() -> None:
     )
     assert build_name("my files", "read.text/utf-8") == "my_files__read_text_utf-8"
 
+    for prefix in ("git_", "git__", "git-"):
+        assert build_name(prefix, "status") == f"{prefix}status", "it has its own separator"
+
 
 def test_of_several_that_would_have_one_name_none_has_it_in_whatever_order_they_come() -> None:
     rivals: list[Claim] = [("mail", "", "search"), ("wiki", "", "search"), ("wiki", "", "read")]

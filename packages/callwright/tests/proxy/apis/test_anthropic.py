@@ -53,6 +53,20 @@ def test_what_is_no_conversation_is_refused() -> None:
             request(messages=messages)
 
 
+@pytest.mark.parametrize(
+    "tool",
+    [{}, {"input_schema": None}, {"type": "custom"}, {"type": "custom", "input_schema": None}],
+)
+def test_a_tool_of_the_client_without_a_schema_takes_no_parameters(tool: dict[str, Any]) -> None:
+    (made,) = request(tools=[{"name": "now", "description": "The time.", **tool}])["tools"]
+    assert made["function"]["parameters"] == {"type": "object"}
+    for kind in ("web_search_20250305", "bash_20250124"):
+        own = {"name": "own", **tool, "type": kind}
+        assert "tools" not in request(tools=[own])
+    given = {"type": "bash_20250124", "name": "own", "input_schema": {}}
+    assert request(tools=[given])["tools"][0]["function"]["parameters"] == {}
+
+
 def test_tools_that_are_no_list_are_refused() -> None:
     with pytest.raises(BadRequest, match="tools"):
         request(tools=1.5)

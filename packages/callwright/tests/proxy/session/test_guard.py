@@ -398,6 +398,15 @@ def test_what_was_lost_in_an_earlier_turn_may_be_asked_for_again() -> None:
     assert rules(context(called("pay", PAID), came(NO_RESULT), stopped), pay()) == [""]
 
 
+def test_what_was_lost_in_an_earlier_turn_is_not_made_for_a_question_about_something_else() -> None:
+    said = {"role": "assistant", "content": "I have paid."}
+    asked = {"role": "user", "content": "What is my balance?"}
+    looked = (called("balance", {"account": 3}, "c2"), came("7", "c2"))
+    for seen in ((), looked):
+        found = context(called("pay", PAID), came(NO_RESULT), said, asked, *seen)
+        assert rules(found, pay(), pay(to="Bob")) == ["repeated_write", ""]
+
+
 # What the client gets instead
 
 
@@ -666,8 +675,9 @@ def test_a_finished_write_does_not_go_out_again_beside_a_new_one() -> None:
     assert rules(found, pay()) == [""], "no other call tells what is meant"
     (why, _) = cleared(found, pay(), pay(to="Bob"))
     assert "done with the same arguments for an earlier message" in why.reason
-    again = {"role": "user", "content": "Also 50 to Bob, and Ann once more."}
-    assert rules(context(*DONE, paid, again), pay(), pay(to="Bob")) == ["", ""]
+    for said in ("Also 50 to Bob, and Ann once more.", "The same again, and 50 to Bob."):
+        again = {"role": "user", "content": said}
+        assert rules(context(*DONE, paid, again), pay(), pay(to="Bob")) == ["", ""]
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,QQ=="}}
     shown = {"role": "user", "content": [{"type": "text", "text": more["content"]}, image]}
     assert rules(context(*DONE, paid, shown), pay(), pay(to="Bob")) == ["", ""]

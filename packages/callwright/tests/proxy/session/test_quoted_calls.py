@@ -149,6 +149,34 @@ def test_what_the_clients_schema_asks_for_is_no_call(
     assert (message["text"] == BARE) is not is_call
 
 
+FENCED = f"It looks like this:\n\n```json\n{BARE}\n```\n"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "text", [FENCED, BARE, TAGGED, TAGGED * 2, f"<think>I show.</think>{BARE}"]
+)
+def test_where_no_call_may_be_made_text_stays_text(text: str, stream: bool) -> None:
+    messages = [{"role": "user", "content": "Show me a call of remove."}]
+    asked = {"model": "m", "messages": messages, "tools": tools(HARM), "stream": stream}
+    reply, headers = (text_stream(*text), None) if stream else (whole(text), JSON)
+    book = Playbook().ask({**asked, "tool_choice": "none"}).answer(reply, headers)
+    assert book.out == reply
+    assert (len(book.asked), book.record.edits) == (1, [])
+    assert message_of(Playbook().ask(asked).answer(reply, headers), stream=stream)["calls"]
+
+
+def test_behind_results_a_call_that_may_not_be_made_is_a_slip() -> None:
+    messages = [
+        {"role": "user", "content": "Remove what the notes name."},
+        called("read", {"path": "notes.txt"}),
+        came("/srv/a.txt"),
+    ]
+    asked = {"model": "m", "messages": messages, "tools": tools(HARM), "tool_choice": "none"}
+    book = Playbook().ask(asked).answer(whole(TAGGED), JSON)
+    assert len(book.asked) == 2, "it is asked for the answer in words"
+
+
 def test_many_calls_beside_a_long_result_are_judged_at_once() -> None:
     found = context(called("read", {"path": "n"}), came("x remove " * 60_000), tools=tools(HARM))
     quotes = Quotations(found)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from callwright.nouns.types import Message, ToolCall
 from callwright.proxy.session.told_calls import read_told_calls, write_told_calls
-from tests.proxy.session.test_guard import LOOK, PAID, PAY, context, pay, rules
+from tests.proxy.playbook import JSON, Playbook, native_stream, whole
+from tests.proxy.session.test_guard import (
+    ASKED,
+    LOOK,
+    PAID,
+    PAY,
+    came,
+    context,
+    offered,
+    pay,
+    rules,
+)
 from tests.proxy.session.test_told_prompt import EXAMPLES, RULES, TOLD
 
 SMOLAGENTS = (
@@ -122,3 +134,46 @@ def test_the_body_of_such_a_request_is_written_as_any_other() -> None:
 def test_the_words_of_a_task_stay_where_no_such_prompt_was_told() -> None:
     told = [{"role": "user", "content": "New task:\nPay Ann 50 kroner."}]
     assert write_told_calls(told, ()) == told
+
+
+def trimmed(tools: Any, told: Any, **more: Any) -> Playbook:
+    """The upstream pays Ann after a result whose call the client has left out."""
+    messages = [ASKED, came(json.dumps(told)) | more]
+    book = Playbook().ask({"model": "m", "messages": messages, "tools": tools, "stream": True})
+    return book.answer(native_stream(("n1", "pay", json.dumps(PAID))))
+
+
+ECHO = {"id": "T-1", "to": "Ann", "amount": 50.0, "status": "sent"}
+
+
+def test_a_write_whose_call_was_trimmed_is_not_made_again_where_its_result_tells_it() -> None:
+    book = trimmed([PAY, LOOK], ECHO, name="pay")
+    assert [edit.rule for edit in book.record.edits] == ["unpaired_result"]
+    assert len(book.asked) == 2, "asked for words instead"
+    sent = json.loads(book.asked[0].body)["messages"]
+    assert [message["role"] for message in sent] == ["user", "user"], "no call is made up"
+    book.answer(whole("Ann has her 50 kroner."), JSON)
+    assert book.message["calls"] == []
+    assert [edit.rule for edit in book.record.edits] == ["unpaired_result", "repeated_write"]
+
+
+@pytest.mark.parametrize(
+    ("tools", "told", "name"),
+    [
+        ([PAY, LOOK], {**ECHO, "to": "Bob"}, "pay"),
+        ([PAY, LOOK], {"paid": True}, "pay"),
+        ([PAY, LOOK], [ECHO], "pay"),
+        ([PAY, LOOK], ECHO, "balance"),
+        ([PAY, LOOK], ECHO, "bills"),
+        ([PAY, LOOK], ECHO, ""),
+        ([offered("pay", PAY["function"]["parameters"]["properties"])], ECHO, "pay"),
+    ],
+    ids=["another", "not told", "several", "a read", "not offered", "nameless", "undeclared"],
+)
+def test_it_is_made_where_that_is_not_sure(tools: Any, told: Any, name: str) -> None:
+    book = trimmed(tools, told, **({"name": name} if name else {}))
+    assert [one["name"] for one in book.message["calls"]] == ["pay"]
+
+
+def test_a_trimmed_write_that_failed_may_have_happened() -> None:
+    assert len(trimmed([PAY, LOOK], {**ECHO, "error": "timed out"}, name="pay").asked) == 2

@@ -166,6 +166,46 @@ def test_what_follows_from_a_message_is_known(value: float, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "said", "made_up"),
+    [
+        (0.5, "Charge Ann 50¢ for the card please.", (0.05, 5, 500)),
+        (12.5, "Please send 12€50 to Ann for the food.", (12.05, 125, 1250)),
+        (12.5, "Please send 12 dollars and 50 cents to Ann for the food.", (12.05, 125)),
+        (12.5, "Please send twelve dollars and fifty cents to Ann for the food.", (12.05, 125)),
+        (12.5, "Bezahl bitte 12 Euro 50 an Ann für das Essen.", (12.05, 125)),
+        (1250.5, "请转一千二百五十元五角给Ann。", (1250.05, 12505)),
+        (12.56, "请转十二元五角六分给Ann。", (12.506, 1256)),
+        (12.06, "请转十二元零六分给Ann。", (12.6, 126)),
+        (3.5, "请转三块五给Ann。", (3.05, 35)),
+        (1.5, "请转一块五给Ann。", (1.05, 15)),
+        (0.5, "请转五毛钱给Ann。", (0.05, 50)),
+        (12.5, "请转12元5角给Ann。", (12.05, 125)),
+        (1000, "Please send 1e3 tokens to Ann for the food.", (100, 10_000)),
+        (2_500_000, "Please set the limit of the account to 2.5E6.", (250_000, 25_000_000)),
+        (0.001, "Please set the limit of the account to 1e-3.", (0.01, 0.0001)),
+    ],
+)
+def test_an_amount_in_two_units_or_with_an_exponent_is_read(
+    value: float, said: str, made_up: tuple[float, ...]
+) -> None:
+    assert not is_held("amount", value, said)
+    assert all(is_held("amount", other, said) for other in made_up)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1000, "Please order the item A-1e3 of the catalogue for the man in the shop."),
+        (1000, "Please order the item 1e3-f7 of the catalogue for the man in the shop."),
+        (12.5, "Please give 12 vouchers of $50 to the man in the shop."),
+        (0.05, "请设置五分钟的计时器。"),
+    ],
+)
+def test_what_only_looks_like_such_an_amount_is_none(value: float, said: str) -> None:
+    assert is_held("amount", value, said)
+
+
+@pytest.mark.parametrize(
     ("value", "result"),
     [
         (190, {"gross": 200, "discount_percent": 5}),

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callwright.repair.provenance.hosts import find_host, is_local, is_unsaid_name
+from callwright.repair.provenance.hosts import (
+    find_host,
+    is_local,
+    is_unsaid_name,
+    spell_stated_labels,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +70,24 @@ def test_a_host_to_which_nothing_leads_is_unsaid(value: str, said: str) -> None:
 )
 def test_a_host_may_be_called_by_its_name(value: str, said: str) -> None:
     assert not is_unsaid_name(value, [said], [])
+
+
+CODED = "https://www.xn--mnchen-3ya.de/a"
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "spelled"),
+    [
+        (CODED, "Open www.MÜNCHEN.de please.", "https://www.münchen.de/a"),
+        ("ann@xn--mnchen-3ya.de", "Write to ann@mu\u0308nchen.de.", "ann@münchen.de"),
+        (CODED, "Open munchen.de please.", CODED),  # another host
+        ("xn--80ak6aa92e.com", "Open apple.com please.", "xn--80ak6aa92e.com"),
+        ("xn--a-ecp.ru", "Open a.ru please.", "xn--a-ecp.ru"),
+        ("xn--\u00fc.de", "Open ü.de please.", "xn--\u00fc.de"),
+    ],
+)
+def test_a_host_in_punycode_is_spelled_as_it_was_said(value: str, said: str, spelled: str) -> None:
+    assert spell_stated_labels(value, [said]) == spelled
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

@@ -101,6 +101,14 @@ def test_a_host_is_judged_where_a_write_is_declared() -> None:
         assert judge.holds("x", "https://evil.example.com/hook", node(part)) is not is_held
 
 
+def test_a_host_in_punycode_was_said_in_its_letters() -> None:
+    part = {"type": "string", "format": "hostname"}
+    tool = Tool("publish", "Publishes a page.", {"properties": {"x": part}}, effects=WRITE)
+    for said, holds in (("Publish at münchen.de.", True), ("Publish at köln.de.", False)):
+        judge = ValueJudge(ProvenanceIndex(said), [said], tool=tool)
+        assert judge.holds("x", "xn--mnchen-3ya.de", node(part)) is holds
+
+
 def test_a_day_of_which_nobody_spoke_is_no_value_of_a_declared_write() -> None:
     said, part = "Book a table at Roma for 4 people.", {"type": "string", "format": "date"}
     known = ProvenanceIndex(said, ["Today is 2026-11-23."])

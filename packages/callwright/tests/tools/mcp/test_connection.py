@@ -44,7 +44,7 @@ async def test_every_page_of_the_tools_is_read_and_the_capabilities_are_those_th
             listed = await list_tools(client)
             assert client.protocol_version == "2025-06-18"
             declared = client.session._build_capabilities("2025-06-18")
-    assert len(listed) == 11
+    assert len(listed) == 12
     assert set(definitions_of(listed)) >= {"pid", "remote"}
     assert declared.roots is not None
     assert declared.elicitation is None

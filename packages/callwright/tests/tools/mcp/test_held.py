@@ -22,7 +22,7 @@ async def test_it_lives_in_the_group_of_its_owner_and_ends_with_a_word() -> None
     async with asyncio.TaskGroup() as group:
         held = HeldClient(SERVER, group=group, ended=lambda: ends.append("ended"))
         assert not held.is_open
-        assert len(await held.start()) == 11
+        assert len(await held.start()) == 12
         assert held.is_open
         assert held.client is not None
         await held.stop()

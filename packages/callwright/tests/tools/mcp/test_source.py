@@ -229,6 +229,7 @@ async def test_no_error_of_a_server_ends_the_connection_or_the_calls_of_others()
             failure = (await catalog.call(name, {})).failure
             assert failure is not None
             said[name] = (failure.kind, failure.outcome_unknown)
+            assert name != "nonsense" or "content: Input should be a valid list" in failure.message
             assert (await catalog.call("pid", {})).content["pid"] == first, (
                 f"{name} ended the connection"
             )
@@ -239,6 +240,13 @@ async def test_no_error_of_a_server_ends_the_connection_or_the_calls_of_others()
         "nonsense": ("unavailable", True),
         "too_deep": ("unavailable", True),
     }
+
+
+async def test_a_structured_result_without_content_is_a_result() -> None:
+    """TypeScript's clients read it: their schema of ``content`` has a default."""
+    async with open_catalog([peer()]) as catalog:
+        told = await catalog.call("bare", {})
+    assert (told.failure, told.content) == (None, {"sum": 3})
 
 
 async def test_malformed_tools_are_left_out_with_a_note_and_the_others_stay() -> None:

@@ -16,7 +16,9 @@ def answer(status: int, body: bytes, content_type: str = "application/json", **h
 def test_content_is_json_text_or_base64() -> None:
     assert answer(200, b'{"a":1}').content == {"a": 1}
     assert answer(200, b'{"a":1}', "application/hal+json; charset=utf-8").content == {"a": 1}
-    assert answer(200, b"hello", "text/plain").content == "hello"
+    assert answer(200, b'{"a":1}', "text/json").content == {"a": 1}
+    for kind in ("text/plain", "application/x-yaml", "application/vnd.oai+yaml", "image/svg+xml"):
+        assert answer(200, b"hello", kind).content == "hello"
     assert answer(204, b"").content == {"status": 204}
     made = answer(201, b"", location="/things/5?key=s3cret").content
     assert made == {"status": 201, "location": "/things/5?key=[secret]"}
@@ -25,6 +27,24 @@ def test_content_is_json_text_or_base64() -> None:
         "size": 2,
         "base64": "AAE=",
     }
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b'{"a":1}\n\n"\xc3\xa9"\r\n{"key":"s3cret"\n', "application/x-ndjson"),
+        (b'\xef\xbb\xbf{"a":1}\n"\xc3\xa9"\n{"key":"s3cret"', "application/jsonl"),
+        (b'{"a":1}\n"\xe9"\n{"key":"s3cret"', "Application/JSONL; charset=latin-1"),
+        (b'\x1e{"a":\n1}\n\x1e"\xc3\xa9"\n\x1e{"key":"s3cret"', "application/json-seq"),
+        (b'\x1e{"a":1}\x1e"\xc3\xa9"\x1e{"key":"s3cret"', "application/geo+json-seq"),
+        (b'{"a":1}\n"\xc3\xa9"\n{"key":"s3cret"', "application/stream+json"),
+    ],
+)
+def test_json_of_several_lines_is_a_list_and_a_broken_line_stays_text(
+    body: bytes, content_type: str
+) -> None:
+    made = answer(200, body, content_type)
+    assert made.content == [{"a": 1}, "\xe9", '{"key":"[secret]"']
 
 
 @pytest.mark.parametrize(

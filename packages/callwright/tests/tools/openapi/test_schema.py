@@ -53,10 +53,10 @@ def test_openapi_3_0_becomes_json_schema(raw: Any, made: Any) -> None:
     assert convert(raw) == made
 
 
-def test_nullable_beside_alternatives_allows_null() -> None:
-    made = convert(
-        {"nullable": True, "allOf": [ref("A")], "description": "d"}, A={"type": "string"}
-    )
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+def test_nullable_beside_alternatives_allows_null(version: str) -> None:
+    raw = {"nullable": True, "allOf": [ref("A")], "description": "d"}
+    made = convert(raw, version, A={"type": "string"})
     validator = jsonschema_rs.Draft202012Validator(made)
     assert validator.is_valid(None)
     assert validator.is_valid("x")

@@ -61,6 +61,7 @@ from callwright.repair.by_model.question import (
     check_call,
 )
 from callwright.repair.by_model.reflection import Tried
+from callwright.repair.considered_calls import set_thoughts_apart
 from callwright.repair.diagnose import Diagnosis, diagnose
 from callwright.repair.draft import Draft
 from callwright.repair.gate import Gate, Refusal
@@ -337,7 +338,7 @@ class CallRunner:
         room = max(request.max_tokens, self.shared.budget.limits.reply_tokens)
         request = replace(request, max_tokens=room)
         try:
-            return await self.shared.questions.ask(request, actor=self.id)
+            return set_thoughts_apart(await self.shared.questions.ask(request, actor=self.id))
         except LimitReached:
             return UNANSWERED
 

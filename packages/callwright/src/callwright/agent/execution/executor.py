@@ -354,7 +354,7 @@ class Executor(RunFacts):
             if tool is None:
                 continue
             key = make_write_key(tool, result.arguments)
-            keys |= {*seen.take(key, result, tool)}
+            keys |= {*seen.take(key, result, self._index.tools)}
             if result.ok:
                 self._written.setdefault(key, []).append(result.id)
                 keys.add(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from callwright.agent.bind import Bound
@@ -30,6 +31,7 @@ from callwright.agent.step import (
 )
 from callwright.nouns.plan import Plan, Slot
 from callwright.nouns.types import Reply, ToolResult
+from callwright.repair.considered_calls import remove_thoughts, set_thoughts_apart
 
 if TYPE_CHECKING:
     from callwright.agent.execution.job import Job
@@ -90,9 +92,10 @@ async def _ask(action: Ask, job: Job) -> Reply:
     """The reply to a question. Of the answer, what becomes certain is told meanwhile."""
     request, calls, actor, _ = action
     if job.streamed is None or request.purpose != "answer":
-        return await job.questions.ask(request, calls=calls, actor=actor)
+        return set_thoughts_apart(await job.questions.ask(request, calls=calls, actor=actor))
     with job.streamed.reading() as take:
-        return await job.questions.ask(request, calls=calls, actor=actor, on_piece=take)
+        asked = job.questions.ask(request, calls=calls, actor=actor, on_piece=take)
+        return set_thoughts_apart(await asked)
 
 
 async def _carry_out_beside(
@@ -123,10 +126,11 @@ async def _ask_while_reading(action: Write, job: Job, stream: Stream) -> Reply:
         nonlocal text
         text += piece
         if any(end in piece for end in action.ends):
-            loop.call_soon_threadsafe(read, text)
+            loop.call_soon_threadsafe(read, remove_thoughts(text))
 
     try:
-        return await job.questions.ask(action.request, calls=None, on_piece=on_piece)
+        reply = await job.questions.ask(action.request, calls=None, on_piece=on_piece)
+        return replace(reply, text=remove_thoughts(reply.text))
     finally:
         is_over = True
 

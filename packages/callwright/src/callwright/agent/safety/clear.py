@@ -192,8 +192,8 @@ def clear(checked: CheckedCall, state: ClearanceState) -> ClearedCall | Denied:
 _REPEATED: Mapping[Before, str] = {
     "done": "'{}' was not called again: it has already succeeded with the same arguments since the"
     " user's last message.",
-    "unknown": "'{}' was not called again: it was called with the same arguments since the user's"
-    " last message, and whether that was done is not known.",
+    "unknown": "'{}' was not called again: it was called with the same arguments before, and whether"
+    " that was done is not known.",
     "thanked": "'{}' was not called again: it has already succeeded with the same arguments, and the"
     " user's last message only thanks.",
     "earlier": "'{}' was not called again: it was done with the same arguments for an earlier message,"

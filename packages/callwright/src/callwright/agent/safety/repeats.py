@@ -2,25 +2,26 @@
 
 In one turn of the user a write that succeeded is done, and one whose outcome is unknown may have
 been. A call of a tool of unknown effects counts as done where its result is final: one that says
-that it is pending may be made again (:mod:`callwright.repair.pending`). It may well be a read, so
-it is open again once another call that may write has returned something new: tests are run again
-after an edit. So is a write that declares that repeating it is harmless. Reads are never kept back.
+that it is pending may be made again, unless one more call would surely begin one more job
+(:mod:`callwright.repair.pending`). It may well be a read, so it is open again once another call
+that may write has returned something new: tests are run again after an edit. So is a write that
+declares that repeating it is harmless. Reads are never kept back.
 What the user says opens a new turn, and may ask for a write of an earlier one again; a message that
 only thanks, or asks for something else, does not. Nor does one that states the values of another
-call of the same reply, and none of those in which that one differs. Calls of one reply that are
-equal are all meant. A request that surely asks for a write more than once has it as often.
+call of the same reply, and none of those in which that one differs, and surely asks for nothing
+again. Calls of one reply that are equal are all meant. A request that surely asks for a write more
+than once has it as often.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from callwright.agent.state import RunState
 from callwright.language.again import asks_again
-from callwright.language.questions import asks_to_be_told
+from callwright.language.questions import asks_to_be_told, split_sentences
 from callwright.language.thanks import is_only_greeting, is_only_thanks
 from callwright.language.tokens import has_question_mark
 from callwright.nouns.types import (
@@ -35,14 +36,13 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.repair.outcome import is_in_doubt
-from callwright.repair.pending import is_pending
+from callwright.repair.pending import is_begun_anew, is_pending
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 Before: TypeAlias = Literal["done", "unknown", "thanked", "earlier"]
 """What came of the same call: it was done, or it may have been; or it was done in an earlier turn,
 and the user has only thanked since, or has not asked for it anew.
 """
-_SENTENCE_END = re.compile(r"(?<=[.!?؟？])\s+|(?<=[。！])|\n+")
 
 
 def find_made(
@@ -66,7 +66,7 @@ def find_made(
         }
     seen = SeenCalls(reopens, made)
     for result in _in_turn(state):
-        seen.take(key_of(_call_of(result)), result, tools.get(result.tool))
+        seen.take(key_of(_call_of(result)), result, tools)
     query, called = state.asked.query, {result.tool for result in state.results}
     return {k: before for k, before in made.items() if not seen.is_asked_again(k, query, called)}
 
@@ -110,7 +110,8 @@ def find_resent_writes(
 ) -> Mapping[str, Before]:
     """The calls of one reply that only repeat a declared write of an earlier turn beside a new call
     of the same tool, by their keys. The user's last message, or the question that it answers,
-    states the values of the new call, and none of those in which the repeated one differs.
+    states the values of the new call, and none of those in which the repeated one differs; surely
+    neither asks for anything again.
     """
     tools = {tool.name: tool for tool in state.tools}
     done = {
@@ -123,7 +124,10 @@ def find_resent_writes(
         return {}
     known = done | {key_of(_call_of(result)) for result in state.results}
     new = [call for call in calls if key_of(call) not in known]
-    said = ProvenanceIndex(state.asked.query, _list_questions(state.asked.conversation))
+    query, questions = state.asked.query, _list_questions(state.asked.conversation)
+    if any(asks_again(text) is not False for text in (query, *questions)):
+        return {}
+    said = ProvenanceIndex(query, questions)
     return {
         key_of(call): "earlier"
         for call in repeated
@@ -134,7 +138,8 @@ def find_resent_writes(
 def _list_questions(conversation: Sequence[Message]) -> list[str]:
     """The questions in the last message of the assistant."""
     said = [message.content for message in conversation if message.role == "assistant"]
-    return [one for one in _SENTENCE_END.split(said[-1] if said else "") if has_question_mark(one)]
+    lines = "".join(said[-1:]).splitlines()
+    return [one for line in lines for one in split_sentences(line) if has_question_mark(one)]
 
 
 def _is_meant_instead(new: ToolCall, repeated: ToolCall, said: ProvenanceIndex) -> bool:
@@ -163,7 +168,7 @@ def _list_values(arguments: Json) -> list[Json]:
 class SeenCalls:
     """The calls of a turn so far, by their keys. ``made`` are not to be made again; ``loose`` are
     those that another call opens again, and what their tools do; ``told`` is what calls have
-    returned.
+    returned; ``begun`` are results of tools of unknown effects that say that a job goes on.
     """
 
     reopens: bool
@@ -171,6 +176,7 @@ class SeenCalls:
     loose: dict[str, Effects] = field(default_factory=dict)
     told: set[tuple[str, str]] = field(default_factory=set)
     done: dict[str, list[ToolCall]] = field(default_factory=dict)
+    begun: dict[str, list[ToolResult]] = field(default_factory=dict)
 
     def is_asked_again(self, key: str, query: str, called: Collection[str]) -> bool:
         """Return True if the user surely asks for a call more often than it was done. ``called``:
@@ -183,18 +189,26 @@ class SeenCalls:
 
         return count_asked(done[0], query) > len(done)
 
-    def take(self, key: str, result: ToolResult, tool: Tool | None) -> list[str]:
+    def take(self, key: str, result: ToolResult, tools: Mapping[str, Tool]) -> list[str]:
         """Note a result; returns the keys of the calls that it opens again."""
+        tool = tools.get(result.tool)
         effects = tool.effects if tool is not None else UNKNOWN
         if effects.read_only:
             return []
         opened = self._reopen(key, result)
         before = _judge(result, tool) if tool is not None else None
-        if before is None:
+        if before == "begun":
+            begun = self.begun.setdefault(key, [])
+            begun.append(result)
+            if not is_begun_anew(begun, [*tools.values()]):
+                return opened
+            self.done[key] = [_call_of(one) for one in begun]
+            before = "done"
+        elif before is None:
             return opened
-        self.made[key] = before
-        if result.ok:
+        elif result.ok:
             self.done.setdefault(key, []).append(_call_of(result))
+        self.made[key] = before
         if self.reopens and (effects.idempotent or not effects.declared):
             self.loose[key] = effects
         return opened
@@ -230,22 +244,26 @@ def _is_done(result: ToolResult, tools: Mapping[str, Tool]) -> bool:
 
 def _in_turn(state: RunState) -> Iterable[ToolResult]:
     """The results of the turn, and the calls of it of which nobody knows what they returned. Those
-    of earlier turns belong to it where the user has only thanked since.
+    of earlier turns belong to it where the user has only thanked since, or has surely not asked for
+    them anew.
     """
     known = {result.id for result in (*state.earlier, *state.results)}
-    if not only_thanks(state.asked.query, state.asked.conversation):
-        known |= state.asked.unanswered
-    lost = (r for id_, r in state.lasting.doubts.items() if id_ not in known)
+    asked, said = state.asked, (state.asked.query, state.asked.conversation)
+    has_thanked = only_thanks(*said)
+    lost = (
+        result
+        for id_, result in state.lasting.doubts.items()
+        if id_ not in known
+        and (id_ not in asked.unanswered or has_thanked or not is_asked_anew(result, *said))
+    )
     return (*state.results, *lost)
 
 
-def _judge(result: ToolResult, tool: Tool) -> Before | None:
+def _judge(result: ToolResult, tool: Tool) -> Before | Literal["begun"] | None:
     effects = tool.effects
     if effects.read_only:
         return None
     if not result.ok:
         # of what nobody declared, an error is taken for what it says
         return "unknown" if effects.declared and is_in_doubt(result, tool) else None
-    if not effects.declared and is_pending(result.content):
-        return None
-    return "done"
+    return "begun" if not effects.declared and is_pending(result.content) else "done"

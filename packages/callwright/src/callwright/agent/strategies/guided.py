@@ -34,8 +34,8 @@ from callwright.nouns.types import (
     ToolResult,
     to_canonical_json,
 )
-from callwright.parsing import parse_calls
 from callwright.prompts.one_letter import build_letter_question
+from callwright.repair.considered_calls import parse_decided_calls
 
 
 class Guided(Stepwise):
@@ -95,7 +95,7 @@ class _OwnTurn(LedContext):
         if reply.tool_calls:
             return reply.tool_calls
         found = read_guided_calls(reply.text)
-        calls = parse_calls(reply.text, tools).calls if found is None else found
+        calls = parse_decided_calls(reply.text, tools).calls if found is None else found
         if not calls:
             self.facts.take_reason(_read_reason(reply.text))
         return calls

@@ -103,7 +103,7 @@ def build_server(gateway: Gateway) -> GatewayServer:
     for method in METHODS:
         server.add_request_handler(method, AnyParams, handlers.ask_task)
     handlers.server = server
-    server.middleware.append(set_arguments_aside)
+    server.middleware += [set_arguments_aside, replace_halves]
     security = RequestStateSecurity.ephemeral(ttl=_STATE_SECONDS)
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
     return server
@@ -122,6 +122,13 @@ async def set_arguments_aside(ctx: Any, call_next: Any) -> Any:
         return await call_next(replace(ctx, params={**params, "arguments": {}}))
     finally:
         _AS_SENT.reset(token)
+
+
+async def replace_halves(ctx: Any, call_next: Any) -> Any:
+    """Middleware: a result holds no half of a surrogate pair, which no door can send. A Python tool
+    may return one, or have one in its description.
+    """
+    return join_surrogates(await call_next(ctx))[0]
 
 
 class _Handlers:
@@ -262,9 +269,7 @@ def _dump_responses(params: types.CallToolRequestParams) -> dict[str, JsonObject
 def _build_answer(answer: JsonObject | Rejected, caller: Caller) -> JsonObject:
     if isinstance(answer, Rejected):
         raise MCPError(answer.code, answer.message, answer.data)
-    # half a surrogate pair cannot be sent: it would end the door for all clients
-    told: Any = join_surrogates(answer)[0]
-    return adapt_result(told, caller.is_modern)
+    return adapt_result(answer, caller.is_modern)
 
 
 def take_page(

@@ -30,6 +30,7 @@ from callwright.tools.mcp.pages import MAX_PAGES
 from callwright.tools.mcp.results import (
     CONNECTION_CLOSED,
     UNREADABLE,
+    explain_malformed,
     failure_of,
     is_session_over,
     read_code,
@@ -373,8 +374,7 @@ class McpLink:
         except MCPError as error:
             return self._read_error(client, error, flight)
         except ValidationError as error:  # an answer of another shape than the protocol's
-            first = error.errors(include_url=False, include_input=False)[0]["msg"][:200]
-            return Failed(failure_of(UNREADABLE, f"it is malformed: {first}"))
+            return Failed(failure_of(UNREADABLE, explain_malformed(error)))
         except Exception as error:  # whatever the SDK makes of a broken stream
             self._held.lose(client)
             said = f"{type(error).__name__}: {error}"[:500]

@@ -18,6 +18,7 @@ from callwright.nouns.protocols import CALL_KEY, ToolSource
 from callwright.nouns.types import JsonObject, Tool, ToolOutput, to_plain_text
 from callwright.tools.catalog import list_problems
 from callwright.tools.lists.tools import tool_to_mcp
+from callwright.tools.openapi.response import BINARY_KEYS
 from callwright.tools.sources import sources_of
 from callwright.tools.trust import TrustStore
 
@@ -146,6 +147,11 @@ def _read_output(output: ToolOutput) -> Told:
         return Failed(failure)
     content = failure.message if failure is not None else output.content
     text = "" if content is None else to_plain_text(content)
+    if failure is None and isinstance(content, dict) and content.keys() == BINARY_KEYS:
+        kind = str(content["content_type"]).partition("/")[0]
+        if kind in ("image", "audio"):  # a client shows it; as text it is of no use to a model
+            block = {"type": kind, "data": content["base64"], "mimeType": content["content_type"]}
+            return Returned({"content": [block], "isError": False})
     result: JsonObject = {
         "content": [{"type": "text", "text": text}],
         "isError": failure is not None,

@@ -16,6 +16,8 @@ from typing import IO, Any
 
 from callwright.gateway.server.gateway import Gateway
 from callwright.gateway.server.handlers import build_server
+from callwright.jsontext import write
+from callwright.jsontext.surrogates import join_surrogates
 from callwright.tools.mcp.stdio import Lines, LongLine, parse_line
 
 _CHUNK = 65_536
@@ -102,13 +104,21 @@ async def read_messages(reader: asyncio.StreamReader, to_server: Any, to_client:
 
 
 async def write_messages(writer: asyncio.StreamWriter, from_server: Any) -> None:
-    """Write every message as a line."""
+    """Write every message as a line. Half a surrogate pair, which no JSON holds, is replaced."""
     with suppress(ConnectionError):
         async with from_server:
             async for item in from_server:
-                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                writer.write(text.encode() + b"\n")
+                writer.write(_dump_message(item.message) + b"\n")
                 await writer.drain()
+
+
+def _dump_message(message: Any) -> bytes:
+    try:
+        text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
+    except ValueError:  # pydantic's
+        told = message.model_dump(by_alias=True, exclude_unset=True)
+        return write(join_surrogates(told)[0])
+    return text.encode()
 
 
 def _is_pipe(descriptor: int) -> bool:

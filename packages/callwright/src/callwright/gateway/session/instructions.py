@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from callwright.gateway.session.names import SEPARATOR
+from callwright.gateway.session.names import build_name
 from callwright.gateway.session.policy import ServerPolicy
 
 _MOST = 2_000  # characters of what one server tells
@@ -16,7 +16,7 @@ def render_instructions(
     """The text. ``hidden``: what is said of tools that are not listed; ``said``: what each trusted
     server tells. The text of another server is nobody's word, and is left out.
     """
-    named = [f"{one.prefix}{SEPARATOR}… of {one.name}" for one in policies if one.prefix]
+    named = [f"{build_name(one.prefix, '')}… of {one.name}" for one in policies if one.prefix]
     parts = []
     if named:
         parts.append(f"Names of tools begin with their server: {', '.join(named)}.")

@@ -1,7 +1,8 @@
 """The names under which clients see the tools and prompts of all servers.
 
 A name is ``<prefix>__<name>`` with the prefix that the configuration gives a server, never with
-what the server says of itself. Models' APIs take letters, digits, ``_`` and ``-``, and at most 64
+what the server says of itself. A prefix that ends in ``_`` or ``-`` brings its own separator:
+``git_`` gives ``git_status``. Models' APIs take letters, digits, ``_`` and ``-``, and at most 64
 of them.
 
 Clients remember names: in lists that they do not ask for again, and in rules of what may be called
@@ -33,7 +34,8 @@ def build_name(prefix: str, name: str, most: int = MOST) -> str:
     """Return the name for clients of what a server calls ``name``. What is too long is cut, and
     ends with a digest of the whole.
     """
-    whole = f"{prefix}{SEPARATOR}{name}" if prefix else name
+    joint = SEPARATOR if prefix and not prefix.endswith(("_", "-")) else ""
+    whole = f"{prefix}{joint}{name}"
     made = _OTHERS.sub("_", whole)
     return made if len(made) <= most else _mark_name(made, whole, most)
 

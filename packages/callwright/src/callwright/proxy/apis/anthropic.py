@@ -63,9 +63,7 @@ class Anthropic:
         offered = body.get("tools") or []
         if not isinstance(offered, list):
             raise BadRequest("tools: a list is required")
-        tools = [
-            _convert_tool(t) for t in offered if isinstance(t, Mapping) and "input_schema" in t
-        ]
+        tools = [_convert_tool(t) for t in offered if isinstance(t, Mapping) and _is_client_tool(t)]
         if tools:
             made["tools"] = tools
             _set_tool_choice(made, body.get("tool_choice"))
@@ -395,11 +393,18 @@ def _convert_part(block: Mapping[str, Any]) -> JsonObject:
     )
 
 
+def _is_client_tool(raw: Mapping[str, Any]) -> bool:
+    """Return True unless a tool is one of Anthropic's own, which has a type and no schema."""
+    return raw.get("input_schema") is not None or raw.get("type") in (None, "custom")
+
+
 def _convert_tool(raw: Mapping[str, Any]) -> JsonObject:
+    """A tool of the client as one of a chat request. Without a schema it takes no parameters."""
+    schema = raw.get("input_schema")
     function = {
         "name": raw.get("name"),
         "description": raw.get("description", ""),
-        "parameters": raw["input_schema"],
+        "parameters": {"type": "object"} if schema is None else schema,
     }
     if isinstance(
         raw.get("annotations"), Mapping

@@ -370,6 +370,13 @@ class Context:
         """Return True if the client requires a call."""
         return self.choice in ("required", "named")
 
+    @property
+    def forbids_calls(self) -> bool:
+        """Return True if the client lets no call be made. A led turn that ends in words takes none
+        either, and its client forbade none.
+        """
+        return self.choice == "none" and not self.leave_out
+
     def free_choice(self, left_out: frozenset[str]) -> Context:
         """The same request without these tools, and no call demanded; what its messages tell as
         text are calls and results.

@@ -55,10 +55,9 @@ def find_hallucinated_call(text: str, context: Context) -> CallPiece | None:
 
 
 def _is_checked(context: Context) -> bool:
-    # a led turn that ends in words takes no call either, and its client forbade none
-    is_open = context.choice != "none" or context.leave_out
     is_wanted = words.wants_json(context.body.get("response_format"))
-    return not (context.native or context.toolset.opaque or is_wanted) and is_open
+    is_text = is_wanted or context.forbids_calls
+    return not (context.native or context.toolset.opaque or is_text)
 
 
 def _is_unknown_name(name: str, context: Context) -> bool:

@@ -1,11 +1,13 @@
-"""Calls in a reply's text that are none: a result holds the very same call as text, the reply is
-the JSON that the client's schema asks for, down to the keys, or the call stands behind a result that
-the model has made up.
+"""Calls in a reply's text that are none: the client forbids calls, a result holds the very same call
+as text, the reply is the JSON that the client's schema asks for, down to the keys, or the call stands
+behind a result that the model has made up.
 
 A page, a file or a mail may hold a call in any format, put there by anybody, and a model that tells
 the user what it holds repeats it. That is text, not a call of the model's own. Tools that declare
 to read are let through, for they do no harm, and so are calls that the conversation has made: what
-becomes of those is the guard's to say.
+becomes of those is the guard's to say. Where no call may be made (``tool_choice`` "none"), text stays
+text: the user may have asked to see a call. Behind results the answer is to be in words, and a call
+there is a model's slip.
 
 A model that plays the whole conversation alone writes a call, its result and the next call. That
 one rests on what nobody returned. Once the real result is there, the model can make it. Calls that
@@ -25,6 +27,7 @@ from callwright.parsing.foreign_turns import has_foreign_turn
 from callwright.proxy.session.answers.form import is_in_form, read_form
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import serialize_call
+from callwright.proxy.session.words import is_after_results
 
 _MOST_READ = 1_000_000  # characters of a text
 
@@ -37,6 +40,7 @@ class Quotations:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._form = read_form(context.body)
+        self._is_all_text = context.forbids_calls and not is_after_results(context)
         self._results: list[str] | None = None
         self._keys: dict[int, set[tuple[str, str]]] = {}  # of the calls in a result
         self._is_invented = False  # the last call rests on a made-up result
@@ -51,12 +55,13 @@ class Quotations:
             self._between.append(text)
 
     def holds(self, piece: CallPiece) -> bool:
-        """Return True if a call of the reply's text is quoted, what the client asked for, or behind
-        a result that the model has made up, unless its tool declares to read. For the first two,
-        calls of one block follow its first, which has the text of all.
+        """Return True if a call of the reply's text is quoted, what the client asked for, forbidden,
+        or behind a result that the model has made up, unless its tool declares to read. For all but
+        the last, calls of one block follow its first, which has the text of all.
         """
         if piece.raw:
-            is_answer = self._form is not None and is_in_form(piece.raw, self._form)
+            is_in_own_form = self._form is not None and is_in_form(piece.raw, self._form)
+            is_answer = is_in_own_form or self._is_all_text
             self._is_behind_invention = not is_answer and self._follows_invention()
             self._is_block_quoted = is_answer or self.is_quoted(piece.call)
         reads = self._find_effects(piece.call).read_only

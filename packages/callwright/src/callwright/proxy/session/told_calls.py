@@ -6,6 +6,10 @@ even where it offers native tools (``memory.py``: ``Calling tools:`` over a list
 and ``Error:`` for what failed, and for a reply without a call; ``New task:`` over the user's
 words). Read as words, such a history holds no call at all, and every result would be a new wish of
 the user.
+
+A client that trims a conversation may leave a result without its call
+(:func:`callwright.proxy.session.history.pair_messages`). A write whose result tells its arguments was
+made with these.
 """
 
 from __future__ import annotations
@@ -14,7 +18,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from callwright.jsontext import JsonError, parse, write
+from callwright.agent.fold import LOST
+from callwright.jsontext import JsonError, parse, parse_object, write
 from callwright.models.chat import messages_out
 from callwright.nouns.types import Json, Message, Tool, ToolCall
 from callwright.parsing import parse_calls
@@ -25,15 +30,34 @@ from callwright.tools.lists import chat_messages as chat
 
 _CALLS, _TASK = "Calling tools:", "New task:\n"
 _RETRY = "Now let's retry"  # ends what smolagents says of a reply that it could not use
+_LOST_RESULT = re.compile(rf"{LOST} of (?P<tool>.+?):\s*(?P<content>.*)", re.DOTALL)
 _RESULT = re.compile(r"\s*(?:Call id: \S+\n)?(Observation|Error):[ \t]*\n?")
 
 
 def read_told_calls(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Message, ...]:
     """The conversation with such turns as calls and results, and the system prompt of such a loop
     as its author's instructions. Where it is not known which part of a result is whose, each of
-    several calls has all of it.
+    several calls has all of it. A result without its call has that again where it tells it.
     """
-    return tuple(message for turn in _iter_turns(messages, tools) for message in turn)
+    read = [message for turn in _iter_turns(messages, tools) for message in turn]
+    return tuple(m for place, one in enumerate(read) for m in _restore_call(one, place, tools))
+
+
+def _restore_call(message: Message, place: int, tools: Sequence[Tool]) -> tuple[Message, ...]:
+    """A result without its call, behind that call where it surely tells it: it is of a tool that
+    declares to write, and holds all required arguments under their names. Else itself.
+    """
+    found = _LOST_RESULT.fullmatch(message.content) if message.role == "user" else None
+    if found is None:
+        return (message,)
+    writes = {tool.name: tool for tool in tools if tool.effects.declares_write}
+    needed = writes[found["tool"]].required if found["tool"] in writes else ()
+    told = parse_object(found["content"])
+    if not needed or not isinstance(told, dict) or not told.keys() >= {*needed}:
+        return (message,)
+    call = ToolCall(f"lost_{place}", found["tool"], {key: told[key] for key in needed})
+    result = Message("tool", found["content"], tool_call_id=call.id)
+    return Message("assistant", "", (call,)), result
 
 
 def write_told_calls(messages: Sequence[Json], tools: Sequence[Tool]) -> list[Json]:

@@ -132,6 +132,7 @@ class Amounts:
         followed = chain(
             self._iter_shares(numbers, limits),
             self._iter_rated(numbers, targets),
+            self._iter_with_cents(numbers),
             self._iter_totals(),
             self._iter_runs(),
             self._iter_listed(),
@@ -228,6 +229,11 @@ class Amounts:
             yield from (n * _HUNDRED for n in numbers)
         if PERCENT in targets:
             yield from (n * _HUNDRED for n in numbers if n <= _FEW)
+
+    def _iter_with_cents(self, numbers: set[float]) -> Iterator[float]:
+        """Yield the numbers with the cents that are told: 12.5 for "12 dollars and 50 cents"."""
+        cents = {n for one in self._quantities if one.unit == CENT for n in one.counts}
+        yield from (n + part / _HUNDRED for n, part in product(numbers, cents) if part < _HUNDRED)
 
     def _iter_times(self, targets: frozenset[str]) -> Iterator[float]:
         """Yield how long it is from one time of day to another."""

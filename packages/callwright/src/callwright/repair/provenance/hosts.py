@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Container, Iterable, Sequence
 from urllib.parse import urlsplit
 
 from callwright.language.detect import script_of
@@ -21,6 +22,8 @@ NAME_FORMATS = frozenset(
 )
 _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"(?=.*[a-z])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9][a-z0-9-]*)*")
+_PUNYCODE = re.compile(r"(?<![\w-])xn--[a-z0-9-]+", re.IGNORECASE)
+_LABEL = re.compile(r"[\w-]+")
 _LOCAL = "localhost"
 _TELLING = 3  # letters by which one word is found in another
 _SHORT = 6  # letters of a label that may be made of first letters
@@ -46,6 +49,29 @@ def find_host(value: str) -> str:
         return urlsplit(value.strip()).hostname or ""
     except ValueError:
         return ""
+
+
+def spell_stated_labels(value: str, texts: Iterable[str]) -> str:
+    """The value with the labels of a host in Punycode as the letters they stand for, where a text
+    has these letters as a word: xn--mnchen-3ya.de for "münchen.de". Other letters that look alike
+    are another host.
+    """
+    if _PUNYCODE.search(value) is None:
+        return value
+    known = {*_LABEL.findall(" ".join(map(_compose, texts)))}
+    return _PUNYCODE.sub(lambda label: _decode_label(label[0], known), value)
+
+
+def _decode_label(label: str, known: Container[str]) -> str:
+    try:
+        letters = _compose(label.encode().decode("idna"))
+    except UnicodeError:
+        return label
+    return letters if letters in known else label
+
+
+def _compose(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower()
 
 
 def is_unsaid_name(value: str, said: Sequence[str], texts: Iterable[str]) -> bool:

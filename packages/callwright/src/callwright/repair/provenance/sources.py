@@ -16,6 +16,7 @@ from callwright.language.number_words import (
     read_number_signs,
     read_number_words,
 )
+from callwright.language.quantities import read_split_amounts
 from callwright.language.tokens import (
     blank_unparted,
     fold_text,
@@ -48,6 +49,10 @@ _GROUPED = re.compile(
 # "2٫5" and "２．５": a number whose decimals stand behind a sign that only other scripts have
 _OTHER_POINT = re.compile(
     r"(?<![\w.,\u066b\u066c])(\d+)[\u066b\uff0e](\d+)(?!\w|[.,\u066b\uff0e]\d)"
+)
+# "1e3" and "2.5E-6", no part of a code
+_SCIENTIFIC = re.compile(
+    r"(?<![\w.,])(?<!\w[-_/])(\d+)(?:[.,](\d+))?[eE]([+-]?\d{1,2})(?![\w.,/-]*\w)"
 )
 _POINT_GROUPS = re.compile(r"-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")  # "1.250,50"
 _ENUMERATORS = ENGLISH.words("numbers.enumerators")
@@ -209,11 +214,16 @@ class ProvenanceIndex:
         return self._number_set
 
     def _read_spelled(self, texts: Iterable[str]) -> Iterator[float]:
-        """The numbers that texts say in words, each in its language or in the conversation's."""
+        """The numbers that texts say in words, and amounts of money in two units, each in its
+        language or in the conversation's.
+        """
         otherwise = language_of(" ".join(self._said)[-_LONGEST_SPELLED:])
         for text in texts:
             text = text[:_LONGEST_SPELLED]
-            yield from read_number_words(text, number_languages(text, otherwise))
+            codes = number_languages(text, otherwise)
+            yield from read_number_words(text, codes)
+            for code in {*codes, "en"}:
+                yield from read_split_amounts(text, code)
             yield from read_number_signs(text)
 
     @property
@@ -465,9 +475,11 @@ def _read_figures(text: str, *, is_percent: bool) -> Iterator[float]:
 
 
 def _read_grouped(text: str) -> Iterator[float]:
-    """The numbers whose thousands are parted by a space, an apostrophe or the Arabic sign, and those
-    with a decimal point of another script.
+    """The numbers whose thousands are parted by a space, an apostrophe or the Arabic sign, those with
+    a decimal point of another script, and those that are written with an exponent.
     """
+    for whole, decimals, exponent in _SCIENTIFIC.findall(text):
+        yield float(f"{whole}.{decimals or 0}e{exponent}")
     pointed = _OTHER_POINT.findall(blank_unparted(text))
     for whole, decimals in (*_GROUPED.findall(text), *pointed):
         digits = "".join(sign for sign in whole if sign.isdecimal())

@@ -44,6 +44,7 @@ from callwright.repair.provenance.hosts import (
     NAME_FORMATS,
     is_local,
     is_unsaid_name,
+    spell_stated_labels,
 )
 from callwright.repair.provenance.mails import is_stated_mail, list_mails
 from callwright.repair.provenance.readable import can_read_numbers, speaks_of_one
@@ -119,6 +120,8 @@ class ValueJudge:
             return not is_judged or self._number(float(value), key, node)
         if not isinstance(value, str) or not value:
             return True
+        if role in NAME_FORMATS | _MAIL_ROLES:
+            value = spell_stated_labels(value, self._sources.texts)
         if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(key, value, node)):
             return False
         if role in _DAYS and self._is_unsaid_time(value, node):

@@ -1,5 +1,5 @@
-"""The answers to ``tools/list`` before the SDK reads them: one bad description does not cost the
-others.
+"""Answers of a server before the SDK reads them: one bad description in a list does not cost the
+others, and a structured result without content is a result.
 
 The SDK validates a page whole. What it would refuse is left out here, tool by tool, and so is what
 is beyond the bounds; each with a note.
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from callwright.jsontext import is_deeper, write
+from callwright.nouns.types import to_canonical_json
 
 MAX_PAGES = 200
 MAX_TOOLS = 10_000
@@ -49,17 +50,23 @@ class ToolPages:
             self._begin()
 
     def admit(self, message: Any) -> None:
-        """A message of the server. The answer to ``tools/list`` loses what cannot be used."""
+        """A message of the server. The answer to ``tools/list`` loses what cannot be used. A
+        structured result without ``content``, which clients of the SDK for TypeScript read and the
+        SDK for Python refuses, gets its text.
+        """
         self.is_outdated |= getattr(message, "method", "") == _CHANGED
         if not hasattr(message, "result") and not hasattr(message, "error"):
             return
         result = getattr(message, "result", None)
         method = self._asked.pop(getattr(message, "id", None), "")
-        if not isinstance(result, dict) or not method:
+        if not isinstance(result, dict):
             return
+        if "content" not in result and result.get("structuredContent") is not None:
+            text = to_canonical_json(result["structuredContent"])
+            result["content"] = [{"type": "text", "text": text}]
         if method == "initialize":
             self._version = str(result.get("protocolVersion", _LATEST))
-        elif isinstance(result.get("tools"), list):
+        elif method and isinstance(result.get("tools"), list):
             message.result = self._admitted(result)
 
     def _admitted(self, page: dict[str, Any]) -> dict[str, Any]:

@@ -112,6 +112,15 @@ def failure_of(
     return Failure("tool_error", said, detail={"code": code}, not_done=code in _REFUSED)
 
 
+def explain_malformed(error: Any) -> str:
+    """Return the first place where an answer has another shape than the protocol's, and why.
+    ``error`` is pydantic's.
+    """
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"it is malformed: {place[:80]}: {first['msg'][:200]}"
+
+
 def _parse_text(text: str) -> Json:
     if text.lstrip()[:1] not in ("{", "["):
         return text

@@ -28,6 +28,7 @@ from callwright.tools.mcp.pages import ToolPages
 from callwright.tools.mcp.results import (
     CONNECTION_CLOSED,
     UNREADABLE,
+    explain_malformed,
     failure_of,
     is_session_over,
     output_of,
@@ -306,11 +307,7 @@ class _Connection:
             found = failure_of(code, error.message, status=self._held.status, lost=lost)
             return ToolOutput(failure=found)
         except ValidationError as error:  # an answer of another shape than the protocol's
-            said = (
-                "it is malformed:"
-                f" {error.errors(include_url=False, include_input=False)[0]['msg'][:200]}"
-            )
-            return ToolOutput(failure=failure_of(UNREADABLE, said))
+            return ToolOutput(failure=failure_of(UNREADABLE, explain_malformed(error)))
         except Exception as error:  # whatever the SDK makes of a broken stream
             self._held.lose(client)
             said = f"{type(error).__name__}: {error}"[:500]

@@ -63,4 +63,5 @@ class Binding:
 def is_json(media_type: str) -> bool:
     """Return True if a body of this media type (or range) can be JSON."""
     name = media_type.partition(";")[0].strip().lower()
-    return name in ("application/json", "*/*", "application/*") or name.endswith("+json")
+    known = ("application/json", "text/json", "*/*", "application/*")
+    return name in known or name.endswith("+json")

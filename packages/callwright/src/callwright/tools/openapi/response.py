@@ -14,11 +14,15 @@ from callwright.jsontext import JsonError, parse
 from callwright.nouns.errors import Failure
 from callwright.nouns.redaction import redact_secrets
 from callwright.nouns.types import Json, Simulated, ToolOutput
+from callwright.tools.openapi.binding import is_json
 
 SIMULATED_HEADER = "x-callwright-simulated"
 """A virtual tool server says in this header who answered in the tool's place; see
 ``types.Simulated``.
 """
+
+BINARY_KEYS = {"content_type", "size", "base64"}
+"""The members of a result that stands for a body that is neither JSON nor text."""
 
 _MESSAGE_KEYS = (
     *(
@@ -35,10 +39,15 @@ _MESSAGE_KEYS = (
 )
 _MESSAGE_CHARS = 500
 _BEGINNING = 120  # characters of an answer that cannot be read
+_LINES = (
+    *("application/x-ndjson", "application/ndjson", "application/jsonl"),
+    *("application/x-jsonl", "application/jsonlines", "application/x-jsonlines"),
+    "application/stream+json",  # Spring
+)
 _TEXTUAL = (
     "text/",
     "application/xml",
-    "application/yaml",
+    *("application/yaml", "application/x-yaml", "application/toml", "application/sql"),
     "application/javascript",
     "application/x-www-form",
 )
@@ -66,7 +75,9 @@ def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: f
     if not response.body:
         made = {k: v for k, v in response.headers.items() if k == "location"}  # where it is
         return ToolOutput(content=redact_secrets({"status": response.status, **made}, secrets))
-    if _is_json(response.content_type):
+    if response.content_type in _LINES or response.content_type.endswith("json-seq"):
+        return ToolOutput(content=redact_secrets(_parse_lines(response), secrets))
+    if is_json(response.content_type):
         try:
             return ToolOutput(content=redact_secrets(_parse_body(response), secrets))
         except JsonError as exc:
@@ -80,13 +91,28 @@ def _output_of(response: HttpResponse, what: str, secrets: Sequence[str], now: f
     if (
         not response.content_type
         or response.content_type.startswith(_TEXTUAL)
-        or "+xml" in response.content_type
+        or response.content_type.endswith(("+xml", "+yaml"))
     ):
         return ToolOutput(content=redact_secrets(response.text, secrets))
     data = b64encode(response.body).decode()
     return ToolOutput(
         content={"content_type": response.content_type, "size": len(response.body), "base64": data}
     )
+
+
+def _parse_lines(response: HttpResponse) -> list[Json]:
+    """The JSON values of a body that holds several: one a line, or one after each record separator
+    (RFC 7464). What is no JSON stays text.
+    """
+    found: list[Json] = []
+    is_sequence = response.content_type.endswith("json-seq")
+    for part in response.text.removeprefix("\ufeff").split("\x1e" if is_sequence else "\n"):
+        if line := part.strip():
+            try:
+                found.append(parse(line))
+            except JsonError:
+                found.append(line)
+    return found
 
 
 def _parse_body(response: HttpResponse) -> Json:
@@ -106,7 +132,7 @@ def _build_failure(
     response: HttpResponse, what: str, secrets: Sequence[str], now: float
 ) -> Failure:
     body: Json = None
-    if _is_json(response.content_type) or response.body[:1] in (b"{", b"["):
+    if is_json(response.content_type) or response.body[:1] in (b"{", b"["):
         try:
             body = redact_secrets(_parse_body(response), secrets)
         except JsonError:
@@ -153,7 +179,3 @@ def _join_field_errors(body: Mapping[str, Any]) -> str:
 
 def _shorten_text(text: str) -> str:
     return text if len(text) <= _MESSAGE_CHARS else text[: _MESSAGE_CHARS - 1] + "…"
-
-
-def _is_json(content_type: str) -> bool:
-    return content_type == "application/json" or content_type.endswith("+json")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callwright.nouns.types import JsonObject, is_number
+from callwright.schema.keywords import allow_null
 from callwright.tools.openapi.document import Document, Unusable
 
 MAX_LEVELS = 96
@@ -226,7 +227,7 @@ class SchemaConverter:
         if not isinstance(reference := raw.get("$ref"), str):
             return self._keywords(rest, depth)
         target = self._at(reference, depth + 1)
-        if self._document.legacy and rest.get("nullable") is True:
+        if rest.get("nullable") is True:  # in 3.1 too, which has dropped it: many still write it
             target = {"anyOf": [target, {"type": "null"}]}
         beside = self._keywords(rest, depth)
         if self._document.legacy:  # siblings of $ref say nothing in 3.0; a description does no harm
@@ -250,11 +251,9 @@ class SchemaConverter:
         self._object(schema, raw)
         _legacy_bounds(schema, raw)
         self._discriminate(schema, raw)
-        return (
-            _make_nullable(schema)
-            if self._document.legacy and raw.get("nullable") is True
-            else schema
-        )
+        if raw.get("nullable") is True:
+            allow_null(schema)
+        return schema
 
     def _parts(self, schema: JsonObject, raw: Mapping[str, Any], depth: int) -> None:
         for key in _MAPS:
@@ -343,18 +342,3 @@ def _legacy_bounds(schema: JsonObject, raw: Mapping[str, Any]) -> None:
     for flag, plain in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if raw.get(flag) is True and plain in schema:
             schema[flag] = schema.pop(plain)
-
-
-def _make_nullable(schema: JsonObject) -> JsonObject:
-    """OpenAPI 3.0's ``nullable: true``, also where it stands beside alternatives instead of a
-    type.
-    """
-    if "enum" in schema and None not in schema["enum"]:
-        schema["enum"] = [*schema["enum"], None]
-    kind = schema.get("type")
-    if isinstance(kind, str):
-        schema["type"] = [kind, "null"] if kind != "null" else kind
-    if not any(key in schema for key in ("allOf", "anyOf", "oneOf", "$ref")):
-        return schema
-    outside = {k: schema.pop(k) for k in list(schema) if k in _ANNOTATIONS}
-    return {**outside, "anyOf": [schema, {"type": "null"}]}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from callwright.parsing import CallPiece, Parser
-from callwright.parsing.pieces import drop_thoughts, get_raw
+from callwright.parsing import CallPiece
 from callwright.proxy.session.answers.native import NativeCalls
-from callwright.proxy.session.answers.thought_calls import ThoughtCalls
+from callwright.proxy.session.answers.thought_calls import find_written_calls
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Found
 
@@ -25,10 +24,5 @@ def find_reasoning_calls(reasoning: str, context: Context) -> list[CallPiece]:
     """
     if not reasoning or context.choice == "none":
         return []
-    found = ThoughtCalls(context)
-    for piece in drop_thoughts(Parser(context.toolset.tools, unknown=True).read(reasoning)):
-        if not isinstance(piece, CallPiece) or piece.call.tool not in context.toolset.names:
-            found.see(get_raw(piece))
-        elif not piece.truncated:
-            found.add(replace(piece, raw=""))
-    return found.list_decided()
+    found = find_written_calls(reasoning, context, is_thought=True)
+    return [replace(piece, raw="") for piece in found]

@@ -49,15 +49,16 @@ class ThoughtCalls:
         return [piece for piece in self._calls if piece.call.tool in reads]
 
 
-def find_written_calls(text: str, context: Context) -> list[CallPiece]:
+def find_written_calls(text: str, context: Context, *, is_thought: bool = False) -> list[CallPiece]:
     """The whole calls in the text of a reply, whatever tool they name. Those of its thoughts count
-    only if it says nothing else.
+    only if it says nothing else. ``is_thought``: all of the text is, and only offered tools count.
     """
     considered, calls = ThoughtCalls(context), list[CallPiece]()
+    names = context.toolset.names
     for piece in drop_thoughts(Parser(context.toolset.tools, unknown=True).read(text)):
-        if not isinstance(piece, CallPiece):
+        if not isinstance(piece, CallPiece) or (is_thought and piece.call.tool not in names):
             considered.see(get_raw(piece))
-        elif not piece.truncated and piece.reasoning:
+        elif not piece.truncated and (is_thought or piece.reasoning):
             considered.add(piece)
         elif not piece.truncated:
             calls.append(piece)
