@@ -1,0 +1,1 @@
+"""One run, from the choices of its orchestrator to its record."""
