@@ -61,7 +61,7 @@ def test_an_option_that_is_given_alone_is_that_of_its_group_and_warns(name: str)
         made = Orchestrator([], strategy="dag", **{name: FLAT[name]})
     assert told[0].filename == __file__
     group = str(told[0].message).rpartition(": ")[2].partition("=")[0]
-    grouped = getattr(made._options, group)
+    grouped = getattr(made._setup.options, group)
     assert getattr(grouped, name) == FLAT[name]
     assert grouped == type(grouped)(**{name: FLAT[name]})
 
@@ -70,14 +70,14 @@ def test_an_option_that_has_its_own_keyword_warns_of_nothing(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
     made = Orchestrator([], **DIRECT)
-    assert made._options.interaction == Interaction(**DIRECT)
+    assert made._setup.options.interaction == Interaction(**DIRECT)
     assert not recwarn.list
 
 
 def test_it_goes_before_that_of_the_group() -> None:
     with pytest.warns(DeprecationWarning, match="allow"):
         made = Orchestrator([], safety=Safety(allow=["a"], sandbox=True), allow=["b"])
-    assert made._options.safety == Safety(allow=["b"], sandbox=True)
+    assert made._setup.options.safety == Safety(allow=["b"], sandbox=True)
 
 
 def test_an_option_that_there_never_was_is_refused() -> None:

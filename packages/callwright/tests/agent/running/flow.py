@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from callwright import Orchestrator, Run
-from callwright.nouns.types import (
-    READ_LOCAL,
-)
-from callwright.testing import (
-    FakeTool,
-    FixedPlan,
-    ScriptedModel,
-    fake_source,
-)
+from callwright.nouns.types import READ_LOCAL
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 
 TEXT = {"type": "string"}
 

@@ -10,15 +10,8 @@ import pytest
 from callwright import Orchestrator
 from callwright.agent.options import Interaction
 from callwright.nouns.errors import ConfigError
-from callwright.nouns.types import (
-    READ_LOCAL,
-    WRITE,
-)
-from callwright.testing import (
-    FakeTool,
-    ScriptedModel,
-    fake_source,
-)
+from callwright.nouns.types import READ_LOCAL, WRITE
+from callwright.testing import FakeTool, ScriptedModel, fake_source
 from tests.agent.running.flow import (
     ASKED,
     CAPITAL,

@@ -10,16 +10,9 @@ import pytest
 from callwright import Orchestrator
 from callwright.agent.journal.store import list_journals
 from callwright.agent.options import Interaction, Persistence
-from callwright.nouns.errors import ModelError
-from callwright.nouns.types import (
-    WRITE,
-)
-from callwright.testing import (
-    FixedPlan,
-    ScriptedModel,
-    fake_source,
-)
-from tests.agent.running.flow import FOUND, LONG, QUERY, airport, call, calls, said
+from callwright.nouns.types import WRITE
+from callwright.testing import FixedPlan, ScriptedModel, fake_source
+from tests.agent.running.flow import QUERY, airport, call, calls, said
 
 
 async def test_a_death_while_the_answer_is_shown_leaves_a_run_that_has_ended(
@@ -46,23 +39,3 @@ async def test_a_death_while_the_answer_is_shown_leaves_a_run_that_has_ended(
     (journal,) = list_journals(tmp_path)
     done = await setup(model=ScriptedModel([]), persistence=kept).resume(journal)
     assert (done.answer.text, len(tool.calls)) == ("The airport is OSL.", 1)
-
-
-async def test_a_resumed_run_keeps_the_profile_that_it_began_with(tmp_path: Path) -> None:
-    tools = [airport(description=LONG)]
-    script = {"bind": FOUND, "answer": [ModelError("gone"), said("The airport is OSL.", "r1")]}
-    model = ScriptedModel(script)
-
-    def build(profile: str) -> Orchestrator:
-        planner, kept = FixedPlan(["find_airport"]), Persistence(tmp_path)
-        source = [fake_source(*tools)]
-        return Orchestrator(
-            source, model=model, planner=planner, persistence=kept, model_profile=profile
-        )
-
-    with pytest.raises(ModelError, match="gone"):
-        await build("large").run(QUERY)
-    (journal,) = list_journals(tmp_path)
-    done = await build("small").resume(journal)
-    assert done.events[0].data["model_profile"] == "large"
-    assert [request.max_tokens for request in model.requests] == [2_048, 1_600, 1_600]

@@ -14,15 +14,8 @@ from callwright import Orchestrator
 from callwright.agent.journal.store import list_journals, read_journal
 from callwright.agent.options import Interaction, Persistence
 from callwright.nouns.trace import Event, JsonlSink, MemorySink, collect_blobs
-from callwright.nouns.types import (
-    WRITE,
-)
-from callwright.testing import (
-    FakeTool,
-    FixedPlan,
-    ScriptedModel,
-    fake_source,
-)
+from callwright.nouns.types import WRITE
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from callwright.tools.openapi.source import OpenAPISource
 from callwright.viewer import page
 from tests.agent.running.flow import FIND, LAYERS, airport, call, calls, run, said, weather

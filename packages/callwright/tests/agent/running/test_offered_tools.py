@@ -10,15 +10,8 @@ import pytest
 from callwright import Orchestrator
 from callwright.agent.options import Safety
 from callwright.agent.safety.consent import Proposal
-from callwright.nouns.types import (
-    DESTRUCTIVE,
-)
-from callwright.testing import (
-    FakeTool,
-    FixedPlan,
-    ScriptedModel,
-    fake_source,
-)
+from callwright.nouns.types import DESTRUCTIVE
+from callwright.testing import FakeTool, FixedPlan, ScriptedModel, fake_source
 from tests.agent.running.flow import (
     ASKED,
     CAPITAL,

@@ -11,14 +11,8 @@ import pytest
 from callwright import Limits, Orchestrator
 from callwright.agent.options import Interaction
 from callwright.nouns.protocols import ChatRequest
-from callwright.nouns.types import (
-    WRITE,
-)
-from callwright.testing import (
-    FakeTool,
-    ScriptedModel,
-    fake_source,
-)
+from callwright.nouns.types import WRITE
+from callwright.testing import FakeTool, ScriptedModel, fake_source
 from callwright.viewer import page
 from tests.agent.running.flow import (
     DAY,

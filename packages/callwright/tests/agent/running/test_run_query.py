@@ -1,38 +1,16 @@
-"""A run with the profile of its model and the instructions of its author."""
+"""A run with the instructions of its author: in every question, and as a source of values."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from callwright import Orchestrator
 from callwright.agent.options import Interaction
-from callwright.models import OpenAIModel
-from callwright.nouns.model_profile import find_profile
-from callwright.nouns.types import (
-    READ_LOCAL,
-)
-from callwright.testing import (
-    FakeTool,
-    FixedPlan,
-    ScriptedModel,
-    fake_source,
-)
-from tests.agent.running.flow import (
-    FOUND,
-    LONG,
-    QUERY,
-    TEXT,
-    airport,
-    call,
-    calls,
-    run,
-    said,
-    weather,
-)
-from tests.served_models import LLAMA, OLLAMA, VLLM, Pages, serving
+from callwright.nouns.types import READ_LOCAL
+from callwright.testing import FakeTool, ScriptedModel, fake_source
+from tests.agent.running.flow import QUERY, TEXT, airport, call, calls, said, weather
 
 RULES = "Speak as the desk of depot W-77."
 
@@ -88,51 +66,3 @@ async def test_a_value_of_the_instructions_may_be_used_in_a_call() -> None:
             [fake_source(staff)], model=ScriptedModel(script), instructions=instructions
         ).run("How many people work in the depot?")
         assert [one.parameter for one in done.assumed] == assumed
-
-
-GONE: Pages = {}
-
-
-@pytest.mark.parametrize(
-    ("pages", "named", "name"),
-    [
-        (LLAMA, "", "medium"),
-        (OLLAMA, "", "medium"),
-        (VLLM, "", "large"),
-        (GONE, "", "small"),
-        (GONE, "large", "large"),
-        (VLLM, "small", "small"),
-    ],
-)
-async def test_a_run_has_the_profile_of_what_its_endpoint_states(
-    pages: Pages, named: str, name: str
-) -> None:
-    replies = [json.dumps(FOUND), json.dumps(said("The airport is OSL.", "r1"))]
-    asked: list[str] = []
-    with serving(pages, replies, asked) as url:
-        model = OpenAIModel(url, mode="schema")
-        done = await Orchestrator(
-            [fake_source(airport(description=LONG))],
-            model=model,
-            planner=FixedPlan(["find_airport"]),
-            model_profile=named,
-        ).run(QUERY)
-        await model.aclose()
-    profile, started = find_profile(name), done.events[0].data
-    assert started["model_profile"] == name
-    assert started["limits"]["result_chars"] == profile.result_chars
-    bind, answer = (json.loads(body) for body in asked)
-    assert (bind["max_tokens"], answer["max_tokens"]) == (
-        profile.reply_tokens,
-        profile.answer_tokens,
-    )
-    assert (bind["temperature"], answer["temperature"]) == (0.0, 0.0)
-    shown = json.dumps(bind["messages"]).count("word")
-    assert shown == profile.description_chars // len("word ") - 1  # and an ellipsis
-    schema = json.dumps(bind["response_format"])
-    assert f'"maxItems": {profile.layer_calls}' in schema
-
-
-async def test_a_model_that_states_no_size_has_the_smallest_profile() -> None:
-    done = await run([airport()], {"bind": FOUND, "answer": said("OSL.", "r1")}, ["find_airport"])
-    assert done.events[0].data["model_profile"] == "small"

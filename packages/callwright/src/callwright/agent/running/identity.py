@@ -1,4 +1,4 @@
-"""What a run records of itself at its start, and how one that is resumed goes on."""
+"""The record that a run makes of itself at its start, and the way in which a resumed one goes on."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from callwright.agent.journal.resume import (
 from callwright.agent.journal.store import Journal
 from callwright.agent.openings import Opened
 from callwright.agent.run import Cost, Run
+from callwright.agent.running.beginning import Beginning
 from callwright.agent.running.offered_tools import split_tools
 from callwright.agent.running.outcome import with_output
 from callwright.agent.running.setup import Setup
@@ -80,16 +81,13 @@ def _build_run_identity(
 
 
 def build_start_identity(
-    setup: Setup,
-    tools: Sequence[Tool],
-    model: ChatModel,
-    listing: Shortlisting | None,
-    instructions: str,
-    target: OutputTarget | None,
+    setup: Setup, tools: Sequence[Tool], model: ChatModel, begun: Beginning
 ) -> dict[str, Any]:
     """Return what the start of a run records of itself, for a resume."""
-    identity = _build_run_identity(setup, tools, model, listing, has_output=target is not None)
-    return {**identity, **_state_instructions(instructions), **_state_target(target)}
+    has_output = begun.target is not None
+    identity = _build_run_identity(setup, tools, model, begun.listing, has_output=has_output)
+    stated = (_state_instructions(begun.instructions), _state_target(begun.target))
+    return {**identity, **stated[0], **stated[1]}
 
 
 def _state_instructions(instructions: str) -> dict[str, str]:
@@ -100,14 +98,6 @@ def _state_instructions(instructions: str) -> dict[str, str]:
 def _state_target(target: OutputTarget | None) -> dict[str, Any]:
     """The type of the output as the start of a run names it; nothing where there is none."""
     return {} if target is None else {"output": [target.schema, target.is_wrapped]}
-
-
-def read_target(start: Mapping[str, Any]) -> OutputTarget | None:
-    """The type of the output that the start of a run names; None where there is none."""
-    if "output" not in start:
-        return None
-    schema, is_wrapped = start["output"]
-    return OutputTarget(schema, is_wrapped=is_wrapped)
 
 
 def load_recorded_run(life: Sequence[Event], run: str) -> Run:

@@ -1,4 +1,4 @@
-"""What comes of a run: the answer with what must be said for certain, its output, its record."""
+"""The outcome of a run: the answer with what must be said for certain, its output, its record."""
 
 from __future__ import annotations
 
