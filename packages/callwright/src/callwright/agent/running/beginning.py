@@ -24,7 +24,7 @@ from callwright.tools.evidence import get_known_rates
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What does not change in a run. ``listing``: how a part of the tools is chosen, None where all
+    """The facts that do not change in a run. ``listing``: how a part of the tools is chosen, None where all
     are shown; ``rates``: the known success rates of tools.
     """
 

@@ -1,4 +1,4 @@
-"""Who is told of a run while it goes on: its journal, the sinks and functions of the user."""
+"""The receivers of a run while it goes on: its journal, the sinks and functions of the user."""
 
 from __future__ import annotations
 
