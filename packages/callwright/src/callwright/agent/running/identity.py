@@ -19,7 +19,7 @@ from callwright.agent.journal.resume import (
 from callwright.agent.journal.store import Journal
 from callwright.agent.openings import Opened
 from callwright.agent.run import Cost, Run
-from callwright.agent.running.beginning import Beginning
+from callwright.agent.running.configuration import RunConfiguration
 from callwright.agent.running.offered_tools import split_tools
 from callwright.agent.running.outcome import with_output
 from callwright.agent.running.setup import Setup
@@ -81,12 +81,12 @@ def _build_run_identity(
 
 
 def build_start_identity(
-    setup: Setup, tools: Sequence[Tool], model: ChatModel, begun: Beginning
+    setup: Setup, tools: Sequence[Tool], model: ChatModel, config: RunConfiguration
 ) -> dict[str, Any]:
     """Return what the start of a run records of itself, for a resume."""
-    has_output = begun.target is not None
-    identity = _build_run_identity(setup, tools, model, begun.listing, has_output=has_output)
-    stated = (_state_instructions(begun.instructions), _state_target(begun.target))
+    has_output = config.target is not None
+    identity = _build_run_identity(setup, tools, model, config.listing, has_output=has_output)
+    stated = (_state_instructions(config.instructions), _state_target(config.target))
     return {**identity, **stated[0], **stated[1]}
 
 

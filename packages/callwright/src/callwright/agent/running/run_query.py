@@ -19,7 +19,7 @@ from callwright.agent.questions import LimitReached, Questions
 from callwright.agent.run import Run
 from callwright.agent.run_events import Watch
 from callwright.agent.running.asked import build_asked
-from callwright.agent.running.beginning import find_beginning
+from callwright.agent.running.configuration import resolve_configuration
 from callwright.agent.running.identity import build_start_identity
 from callwright.agent.running.observers import collect_sinks, drop_broken, is_withheld, open_trace
 from callwright.agent.running.offered_tools import (
@@ -65,38 +65,38 @@ async def run_query(
     """
     start, catalog, model = ledger.start, opened.catalog, opened.model
     opened = _keep_strictness(opened, start or {})
-    begun = await find_beginning(setup, opened, start, target)
-    budget = Budget(begun.limits, ledger.clock)
+    config = await resolve_configuration(setup, opened, start, target)
+    budget = Budget(config.limits, ledger.clock)
     lost: list[str] = []
     named = setup.options.persistence.secrets
     secrets = select_redactable((*catalog.secrets, *getattr(model, "secrets", ()), *named))
     sinks = collect_sinks(setup, catalog, query, journal, lost)
     trace = open_trace(sinks, secrets, ledger, watch)
     tools, kept_back = (
-        ((), ()) if begun.listing else split_tools(setup, opened, query, conversation, start)
+        ((), ()) if config.listing else split_tools(setup, opened, query, conversation, start)
     )
     trace.add(
         "run.start",
         query=query,
         conversation=conversation,
         tools=tools,
-        mode=begun.mode,
-        model_profile=begun.profile.name,
+        mode=config.mode,
+        model_profile=config.profile.name,
         limits=budget.limits,
         run=ledger.run,
-        sandbox=begun.is_sandboxed,
+        sandbox=config.is_sandboxed,
         ask=opened.consent.ask,
         dry_run=opened.consent.dry_run,
-        today=begun.today and begun.today.isoformat(),
+        today=config.today and config.today.isoformat(),
         began=None if start else round(time.time(), 3),
-        **begun.freeze.stated,
-        shortlist=begun.listing and begun.listing.stated,
+        **config.freeze.stated,
+        shortlist=config.listing and config.listing.stated,
         offered=len(catalog),
-        known=begun.rates,
-        withheld=is_withheld(trace, query, conversation, begun.instructions),
+        known=config.rates,
+        withheld=is_withheld(trace, query, conversation, config.instructions),
         segment=ledger.segment,
         resumed=resumed.mode,
-        **build_start_identity(setup, tools, model, begun),
+        **build_start_identity(setup, tools, model, config),
     )
     warned = list_warnings(catalog, opened.consent)
     trace.note(*filter(None, [resumed.message]), *(f"warning: {said}" for said in warned))
@@ -104,49 +104,49 @@ async def run_query(
     on_reply = setup.options.interaction.on_reply
     on_reply = on_reply and drop_broken("on_reply gets no more text", on_reply, lost)
     questions = Questions(
-        model, begun.mode, budget, trace, on_reply, ledger, begun.instructions, begun.profile
+        model, config.mode, budget, trace, on_reply, ledger, config.instructions, config.profile
     )
     reserve = None
-    if begun.listing is not None:
+    if config.listing is not None:
         reserve = open_search(
-            setup, opened, begun.listing, begun.rates, trace, ledger, query, conversation
+            setup, opened, config.listing, config.rates, trace, ledger, query, conversation
         )
         tools = await choose_tools(setup, opened, reserve, questions, budget, secrets)
         kept_back = tuple(reserve.kept_back)
     turns = read_turns(conversation, tools)
-    today = choose_prompt_day(tools, begun.today)
+    today = choose_prompt_day(tools, config.today)
     executor = Executor(
         caller=catalog.call,
         gate=Gate(tools),
         asked=replace(
-            build_asked(query, turns.words, begun.instructions, today), earlier=turns.results
+            build_asked(query, turns.words, config.instructions, today), earlier=turns.results
         ),
         questions=questions,
         budget=budget,
         trace=trace,
         ledger=ledger,
-        safety=RunSafety(opened.consent, begun.freeze, begun.is_sandboxed),
+        safety=RunSafety(opened.consent, config.freeze, config.is_sandboxed),
     )
     executor.history = conversation
     executor.begin_after(turns.numbered, turns.list_unasked(query, tools))
     if ledger.segment > 1:
-        executor.begin_with(ledger.facts, in_view=not begun.freeze.on)
+        executor.begin_with(ledger.facts, in_view=not config.freeze.on)
     announce_withheld(opened.consent, executor, kept_back, trace)
     job = Job(
         query=query,
         tools=tools,
         planner=setup.planner or open_planner(getattr(setup.strategy, "planner", None)),
         facts=executor,
-        mode=begun.mode,
+        mode=config.mode,
         executor=executor,
         questions=questions,
         limits=budget.limits,
         trace=trace,
         conversation=turns.words,
         reserve=reserve,
-        known=begun.rates,
+        known=config.rates,
         today=today,
-        output=begun.target,
+        output=config.target,
         streamed=AnswerText(watch, trace.redact) if watch is not None else None,
     )
     return await _run_and_answer(setup, opened, job, budget, lost)

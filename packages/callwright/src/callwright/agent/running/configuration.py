@@ -1,4 +1,4 @@
-"""The facts with which a run begins: those of its record, where it goes on."""
+"""The configuration of one run: that of its record, where it goes on."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from callwright.tools.evidence import get_known_rates
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
-    """The facts that do not change in a run. ``listing``: how a part of the tools is chosen, None where all
-    are shown; ``rates``: the known success rates of tools.
+class RunConfiguration:
+    """The settings and facts that do not change in a run. ``listing``: how a part of the tools is
+    chosen, None where all are shown; ``rates``: the known success rates of tools.
     """
 
     profile: ModelProfile
@@ -40,13 +40,13 @@ class Beginning:
     target: OutputTarget | None
 
 
-async def find_beginning(
+async def resolve_configuration(
     setup: Setup, opened: Opened, start: Mapping[str, Any] | None, target: OutputTarget | None
-) -> Beginning:
-    """Return the facts of a run. ``start``: how it began, where it is on record."""
+) -> RunConfiguration:
+    """Return the configuration of a run. ``start``: how it began, where it is on record."""
     profile = await _choose_profile(setup, opened.model, start)
     if start is not None:
-        return Beginning(
+        return RunConfiguration(
             profile=profile,
             limits=Limits(**start["limits"]),
             listing=Shortlisting.of(start),
@@ -58,7 +58,7 @@ async def find_beginning(
             today=get_run_date(setup, start),
             target=_read_target(start),
         )
-    return Beginning(
+    return RunConfiguration(
         profile=profile,
         limits=profile.widen_limits(setup.limits),
         listing=setup.shortlist,
