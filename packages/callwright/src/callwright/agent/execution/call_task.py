@@ -8,13 +8,7 @@ from dataclasses import dataclass, field
 from callwright.agent.journal.facts import EarlierCall
 from callwright.agent.safety.clear import make_write_key
 from callwright.agent.safety.held_call import HeldCall
-from callwright.nouns.types import (
-    CheckedCall,
-    JsonObject,
-    Skip,
-    Tool,
-    ToolResult,
-)
+from callwright.nouns.types import CheckedCall, JsonObject, Skip, Tool, ToolResult
 from callwright.repair.gate import Refusal
 from callwright.repair.provenance.invention import Invention
 from callwright.repair.provenance.sources import ProvenanceIndex
