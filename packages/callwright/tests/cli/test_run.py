@@ -147,7 +147,7 @@ def test_a_missing_key_is_said_with_the_variable_that_holds_it(home: Path) -> No
     ("name", "text", "said"),
     [
         ("broken.yaml", "openapi: 3.1.0\npaths:\n  /x: [\n", "is not YAML"),
-        ("other.yaml", "a: 1\n", "is not an OpenAPI 3.0 or 3.1 document"),
+        ("other.yaml", "a: 1\n", "is not an OpenAPI 3.0, 3.1 or 3.2 document"),
         (
             "empty.yaml",
             'openapi: 3.1.0\ninfo: {title: x, version: "1"}\npaths: {}\n',

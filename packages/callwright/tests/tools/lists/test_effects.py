@@ -43,6 +43,7 @@ def test_hints_of_a_source_that_is_not_trusted_never_loosen_the_worst_case() -> 
 
 def test_http_methods_say_what_they_may_do() -> None:
     assert effects_from_method("get") == READ
+    assert effects_from_method("QUERY") == READ
     assert effects_from_method("POST") == WRITE
     assert effects_from_method("DELETE") == Effects(idempotent=True)
     assert effects_from_method(None).may_write

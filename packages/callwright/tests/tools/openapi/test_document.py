@@ -36,6 +36,18 @@ def test_yaml_reads_as_json_would() -> None:
     assert list(document.root["paths"]["/a"]["get"]["responses"]) == ["200"]
 
 
+def test_openapi_3_2_has_a_query_and_operations_of_other_methods() -> None:
+    text = """
+openapi: 3.2.0
+paths:
+  /a:
+    query: {operationId: search}
+    additionalOperations: {PURGE: {operationId: purge}}
+"""
+    found = [(m, o["operationId"]) for m, _, _, o in document_from_text(text, "test").operations()]
+    assert found == [("query", "search"), ("purge", "purge")]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -44,7 +56,7 @@ def test_yaml_reads_as_json_would() -> None:
         ("{", "is not JSON"),
         ("a: b: c", "neither JSON nor YAML"),
         ("swagger: '2.0'\npaths: {}", "Swagger 2.0"),
-        ("openapi: 3.2.0\npaths: {}", "OpenAPI 3.2.0"),
+        ("openapi: 3.3.0\npaths: {}", "OpenAPI 3.3.0"),
         ("paths: {}", "no version"),
         ("openapi: 3.0.0", "no paths"),
         ("!!python/object/apply:os.system [id]", "neither JSON nor YAML"),

@@ -162,6 +162,23 @@ async def test_a_call_arrives_as_the_document_says(shop: Shop) -> None:
     await api.source.aclose()
 
 
+async def test_methods_of_openapi_3_2_arrive_and_only_query_is_a_read(shop: Shop) -> None:
+    body = DOCUMENT["paths"]["/items"]["post"]["requestBody"]
+    item = {
+        "query": operation("search", requestBody=body),
+        "additionalOperations": {"PURGE": operation("purge")},
+        "get": operation("raw", [param("all", "querystring")]),
+    }
+    api = await opened({**DOCUMENT, "openapi": "3.2.0", "paths": {"/q": item}}, base_url=shop.url)
+    found = (await api.call("search", name="n")).content
+    assert (found["method"], found["body"]) == ("QUERY", '{"name":"n"}')
+    assert (await api.call("purge")).content["method"] == "PURGE"
+    assert api.tools["search"].effects.read_only
+    assert api.tools["purge"].effects.destructive
+    assert [one.operation for one in api.source.not_imported] == ["GET /q"], "querystring"
+    await api.source.aclose()
+
+
 async def test_an_idempotency_key_header_is_filled_by_us_and_hidden_from_the_model(
     shop: Shop,
 ) -> None:

@@ -41,9 +41,9 @@ def effects_from_annotations(annotations: Any, *, trusted: bool) -> Effects:
 
 def effects_from_method(method: Any) -> Effects:
     """HTTP method -> Effects after RFC 9110, 9.2: GET, HEAD and OPTIONS are safe, PUT and DELETE
-    idempotent.
+    idempotent. QUERY is safe too (draft-ietf-httpbis-safe-method-w-body).
     """
     name = str(method or "").upper()
-    if name in ("GET", "HEAD", "OPTIONS"):
+    if name in ("GET", "HEAD", "OPTIONS", "QUERY"):
         return READ
     return Effects(destructive=name != "POST", idempotent=name in ("PUT", "DELETE"))

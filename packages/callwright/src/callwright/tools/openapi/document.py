@@ -24,7 +24,7 @@ from callwright.tools.lists.json_document import (
 from callwright.tools.openapi.yaml_text import YamlError, YamlTooLarge, parse_yaml
 
 Notation: TypeAlias = Literal["json", "yaml", ""]
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
 class Unusable(Exception):
@@ -96,6 +96,9 @@ class Document:
             for method in METHODS:
                 if method in whole:
                     yield method, str(path), whole, whole[method]
+            more = whole.get("additionalOperations")  # OpenAPI 3.2: by other methods
+            for name, operation in more.items() if isinstance(more, dict) else ():
+                yield str(name).lower(), str(path), whole, operation
 
 
 def iter_objects(root: Any) -> Iterator[JsonObject]:
@@ -201,21 +204,21 @@ def clean_value(raw: Any) -> Any:
 
 
 def document_of(root: Any, where: str, missing: Mapping[str, str] | None = None) -> Document:
-    """Check that this is OpenAPI 3.0 or 3.1. Raises CatalogError that says what it is instead."""
+    """Check that this is OpenAPI 3.0, 3.1 or 3.2. Raises CatalogError that says what it is instead."""
     if not isinstance(root, dict):
         raise CatalogError(
             f"{where} holds no OpenAPI document",
-            hint='its root is an object with "openapi": "3.0…" or "3.1…"',
+            hint='its root is an object with "openapi": "3.0…", "3.1…" or "3.2…"',
         )
     version = str(root.get("openapi", ""))[:40]
-    if not version.startswith(("3.0", "3.1")):
+    if not version.startswith(("3.0", "3.1", "3.2")):
         swagger = f"Swagger {str(root['swagger'])[:40]}" if "swagger" in root else "no version"
         found = f"OpenAPI {version}" if version else swagger
         raise CatalogError(
-            f"{where} is not an OpenAPI 3.0 or 3.1 document, nor Swagger 2.0: {found}",
+            f"{where} is not an OpenAPI 3.0, 3.1 or 3.2 document, nor Swagger 2.0: {found}",
             hint="give one of these, or convert it to one first",
         )
-    if not isinstance(root.get("paths"), dict) and not version.startswith("3.1"):
+    if not isinstance(root.get("paths"), dict) and version.startswith("3.0"):
         raise CatalogError(f"{where} has no paths")
     return Document(root, where, version.startswith("3.0"), missing or {})
 

@@ -89,7 +89,7 @@ class OpenAPIOptions:
 
 
 class OpenAPISource:
-    """Tools from an OpenAPI 3.0 or 3.1 or Swagger 2.0 document: a dict, a path, or an http(s) URL;
+    """Tools from an OpenAPI 3.0, 3.1, 3.2 or Swagger 2.0 document: a dict, a path, or an http(s) URL;
     JSON or YAML.
 
     The fields of ``options`` are still taken as keyword arguments, which replace those of
