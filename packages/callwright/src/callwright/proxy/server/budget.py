@@ -75,7 +75,7 @@ class ReadingBudget(ConnectionBudget):
         2.0, "seconds", "processor time of one step in the worker process", "passes untouched"
     )
     worker_wait_seconds: float = _make_limit_field(
-        3.0, "seconds", "a request waits for the worker process", "passes untouched"
+        15.0, "seconds", "a request waits for the worker process", "passes untouched"
     )
     worker_load_bytes: int = _make_limit_field(
         32_000_000,
