@@ -64,6 +64,11 @@ def set_thoughts_apart(reply: Reply) -> Reply:
     return replace(reply, text=said, reasoning=reasoning)
 
 
+def remove_marks(text: str) -> str:
+    """Return a text behind a call without closing fences and tags of thoughts, which say nothing."""
+    return _MARKS.sub("", text)
+
+
 def parse_decided_calls(text: str, tools: Sequence[Tool]) -> Parsed:
     """Read a reply (:func:`~callwright.parsing.parse_calls`), without the calls that its model only
     considered.
@@ -90,6 +95,6 @@ def _list_decided(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
     for piece in Parser(tools, unknown=True).read(text):
         if isinstance(piece, CallPiece):
             calls.append(piece.call)
-        elif remove_leftovers(_MARKS.sub("", piece.text), lambda _: False)[0].strip():
+        elif remove_leftovers(remove_marks(piece.text), lambda _: False)[0].strip():
             calls = [call for call in calls if call.tool in reads]
     return tuple(calls)

@@ -86,8 +86,8 @@ def build_start_identity(
     """Return what the start of a run records of itself, for a resume."""
     has_output = config.target is not None
     identity = _build_run_identity(setup, tools, model, config.listing, has_output=has_output)
-    stated = (_state_instructions(config.instructions), _state_target(config.target))
-    return {**identity, **stated[0], **stated[1]}
+    instructions = _state_instructions(config.instructions)
+    return {**identity, **instructions, **_state_target(config.target)}
 
 
 def _state_instructions(instructions: str) -> dict[str, str]:

@@ -198,8 +198,7 @@ class SeenCalls:
         opened = self._reopen(key, result)
         before = _judge(result, tool) if tool is not None else None
         if before == "begun":
-            begun = self.begun.setdefault(key, [])
-            begun.append(result)
+            begun = self.begun[key] = [*self.begun.get(key, ()), result]
             if not is_begun_anew(begun, [*tools.values()]):
                 return opened
             self.done[key] = [_call_of(one) for one in begun]

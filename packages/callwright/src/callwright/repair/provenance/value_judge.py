@@ -73,6 +73,7 @@ _GIVING, _BOUNDS = ("default", "const"), ("minimum", "maximum")
 _DAYS = frozenset({"date", "date-time"})
 _MAILS = "mail addresses"
 _MAIL_ROLES = frozenset({"email", "idn-email", _MAILS})
+_HOST_ROLES = NAME_FORMATS | _MAIL_ROLES  # values that hold the name of a host
 _TEXT = "text"
 _LOOKED_UP = "looked up"
 _NUMBERED = "numbered"
@@ -120,7 +121,7 @@ class ValueJudge:
             return not is_judged or self._number(float(value), key, node)
         if not isinstance(value, str) or not value:
             return True
-        if role in NAME_FORMATS | _MAIL_ROLES:
+        if role in _HOST_ROLES:
             value = spell_stated_labels(value, self._sources.texts)
         if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(key, value, node)):
             return False

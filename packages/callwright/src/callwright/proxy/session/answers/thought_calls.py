@@ -6,15 +6,11 @@ thinks on about may be a draft. It is made only if its tool declares to read.
 
 from __future__ import annotations
 
-import re
-
 from callwright.parsing import CallPiece, Parser
-from callwright.parsing.parser import THOUGHT_TAGS
 from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session import words
 from callwright.proxy.session.context import Context
-
-_MARKS = re.compile("|".join(("`{3,}", "~{3,}", *map(re.escape, THOUGHT_TAGS))))
+from callwright.repair.considered_calls import remove_marks
 
 
 class ThoughtCalls:
@@ -42,7 +38,7 @@ class ThoughtCalls:
         """The calls behind which nothing stands but other calls, closing fences and tokens of a
         template, and those of tools that declare to read.
         """
-        shown, _ = words.clean_text(_MARKS.sub("", "".join(self._behind)), self._context)
+        shown, _ = words.clean_text(remove_marks("".join(self._behind)), self._context)
         if not shown.strip():
             return self._calls
         reads = {tool.name for tool in self._context.toolset.tools if tool.effects.read_only}
@@ -53,8 +49,7 @@ def find_written_calls(text: str, context: Context, *, is_thought: bool = False)
     """The whole calls in the text of a reply, whatever tool they name. Those of its thoughts count
     only if it says nothing else. ``is_thought``: all of the text is, and only offered tools count.
     """
-    considered, calls = ThoughtCalls(context), list[CallPiece]()
-    names = context.toolset.names
+    considered, calls, names = ThoughtCalls(context), list[CallPiece](), context.toolset.names
     for piece in drop_thoughts(Parser(context.toolset.tools, unknown=True).read(text)):
         if not isinstance(piece, CallPiece) or (is_thought and piece.call.tool not in names):
             considered.see(get_raw(piece))
