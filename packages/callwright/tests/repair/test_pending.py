@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from callwright.nouns.types import READ, WRITE, Tool, ToolCall, ToolResult
-from callwright.repair.pending import find_follow_up, is_begun_anew, is_pending
+from callwright.repair.pending import begins_new_jobs, find_follow_up, is_pending
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def pending(*told: dict[str, Any], tool: str = "start_export") -> list[ToolResul
 def test_equal_calls_that_name_different_jobs_begin_one_each(
     told: tuple[dict[str, Any], ...], tools: list[Tool], expected: bool
 ) -> None:
-    assert is_begun_anew(pending(*told), tools) is expected
+    assert begins_new_jobs(pending(*told), tools) is expected
 
 
 def test_where_a_declared_read_tells_of_a_job_the_call_that_began_it_does_not() -> None:
     start = Tool("start_report")
-    assert is_begun_anew(pending({"job_id": "J-1"}, tool="start_report"), [start, READER])
-    assert not is_begun_anew(pending({"job_id": "J-1"}, tool="get_report"), [start, READER])
+    assert begins_new_jobs(pending({"job_id": "J-1"}, tool="start_report"), [start, READER])
+    assert not begins_new_jobs(pending({"job_id": "J-1"}, tool="get_report"), [start, READER])

@@ -41,7 +41,7 @@ def find_follow_up(result: ToolResult, tools: Sequence[Tool]) -> ToolCall | None
     return ToolCall("", fitting[0].name, {key: told[key] for key in fitting[0].required})
 
 
-def is_begun_anew(results: Sequence[ToolResult], tools: Sequence[Tool]) -> bool:
+def begins_new_jobs(results: Sequence[ToolResult], tools: Sequence[Tool]) -> bool:
     """Return True if one more call like these would surely begin one more job, not ask how far the
     first one is. ``results``: of equal calls of one tool, all pending, oldest first. Either a
     declared read tells how far the last job is (:func:`find_follow_up`), or the results name

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from callwright.repair.provenance.hosts import (
+    decode_stated_labels,
     find_host,
     is_local,
     is_unsaid_name,
-    spell_stated_labels,
 )
 
 
@@ -87,7 +87,7 @@ CODED = "https://www.xn--mnchen-3ya.de/a"
     ],
 )
 def test_a_host_in_punycode_is_spelled_as_it_was_said(value: str, said: str, spelled: str) -> None:
-    assert spell_stated_labels(value, [said]) == spelled
+    assert decode_stated_labels(value, [said]) == spelled
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

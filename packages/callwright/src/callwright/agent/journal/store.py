@@ -53,7 +53,7 @@ CREATE TABLE mark (
 """
 _ENCODER = json.JSONEncoder(
     default=str
-)  # in ASCII: half a surrogate pair, which JSON may hold, is no UTF-8
+)  # in ASCII: a lone surrogate, which JSON may hold, is no UTF-8
 SUFFIX = ".run"
 SEGMENTED = VERSION + 1  # the format of a journal with several segments
 _HELD: set[str] = (

@@ -36,7 +36,7 @@ from callwright.nouns.types import (
     to_canonical_json,
 )
 from callwright.repair.outcome import is_in_doubt
-from callwright.repair.pending import is_begun_anew, is_pending
+from callwright.repair.pending import begins_new_jobs, is_pending
 from callwright.repair.provenance.sources import ProvenanceIndex
 
 Before: TypeAlias = Literal["done", "unknown", "thanked", "earlier"]
@@ -199,7 +199,7 @@ class SeenCalls:
         before = _judge(result, tool) if tool is not None else None
         if before == "begun":
             begun = self.begun[key] = [*self.begun.get(key, ()), result]
-            if not is_begun_anew(begun, [*tools.values()]):
+            if not begins_new_jobs(begun, [*tools.values()]):
                 return opened
             self.done[key] = [_call_of(one) for one in begun]
             before = "done"

@@ -103,7 +103,7 @@ def build_server(gateway: Gateway) -> GatewayServer:
     for method in METHODS:
         server.add_request_handler(method, AnyParams, handlers.ask_task)
     handlers.server = server
-    server.middleware += [set_arguments_aside, replace_halves]
+    server.middleware += [set_arguments_aside, replace_lone_surrogates]
     security = RequestStateSecurity.ephemeral(ttl=_STATE_SECONDS)
     server.middleware.append(RequestStateBoundary(security, default_audience=NAME))
     return server
@@ -124,8 +124,8 @@ async def set_arguments_aside(ctx: Any, call_next: Any) -> Any:
         _AS_SENT.reset(token)
 
 
-async def replace_halves(ctx: Any, call_next: Any) -> Any:
-    """Middleware: a result holds no half of a surrogate pair, which no door can send. A Python tool
+async def replace_lone_surrogates(ctx: Any, call_next: Any) -> Any:
+    """Middleware: a result holds no lone surrogate, which no door can send. A Python tool
     may return one, or have one in its description.
     """
     return join_surrogates(await call_next(ctx))[0]

@@ -544,6 +544,6 @@ def _build_request(method: str, params: JsonObject) -> Any:
     from mcp_types.methods import MONOLITH_REQUESTS
 
     model = _build_task_model() if method in (*METHODS, RESULT) else MONOLITH_REQUESTS[method]
-    # half a surrogate pair cannot be sent: it would end the connection of all calls
+    # a lone surrogate cannot be sent: it would end the connection of all calls
     sent, _ = join_surrogates({"method": method, "params": params})
     return model.model_validate(sent, by_name=False)

@@ -104,7 +104,7 @@ async def read_messages(reader: asyncio.StreamReader, to_server: Any, to_client:
 
 
 async def write_messages(writer: asyncio.StreamWriter, from_server: Any) -> None:
-    """Write every message as a line. Half a surrogate pair, which no JSON holds, is replaced."""
+    """Write every message as a line. A lone surrogate, which UTF-8 cannot encode, is replaced."""
     with suppress(ConnectionError):
         async with from_server:
             async for item in from_server:

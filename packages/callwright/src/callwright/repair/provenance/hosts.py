@@ -51,7 +51,7 @@ def find_host(value: str) -> str:
         return ""
 
 
-def spell_stated_labels(value: str, texts: Iterable[str]) -> str:
+def decode_stated_labels(value: str, texts: Iterable[str]) -> str:
     """The value with the labels of a host in Punycode as the letters they stand for, where a text
     has these letters as a word: xn--mnchen-3ya.de for "münchen.de". Other letters that look alike
     are another host.

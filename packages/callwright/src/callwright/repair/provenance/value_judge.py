@@ -42,9 +42,9 @@ from callwright.repair.provenance.grounding import (
 from callwright.repair.provenance.hosts import (
     ADDRESS_FORMATS,
     NAME_FORMATS,
+    decode_stated_labels,
     is_local,
     is_unsaid_name,
-    spell_stated_labels,
 )
 from callwright.repair.provenance.mails import is_stated_mail, list_mails
 from callwright.repair.provenance.readable import can_read_numbers, speaks_of_one
@@ -122,7 +122,7 @@ class ValueJudge:
         if not isinstance(value, str) or not value:
             return True
         if role in _HOST_ROLES:
-            value = spell_stated_labels(value, self._sources.texts)
+            value = decode_stated_labels(value, self._sources.texts)
         if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(key, value, node)):
             return False
         if role in _DAYS and self._is_unsaid_time(value, node):

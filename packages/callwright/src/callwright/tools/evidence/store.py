@@ -286,7 +286,7 @@ def _normalize_arguments(arguments: str) -> str:
 
 
 def _to_storable(value: Json) -> Json:
-    """Half a surrogate pair, which JSON may hold, is no UTF-8."""
+    """A lone surrogate, which JSON may hold, is no UTF-8."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

@@ -290,7 +290,7 @@ class _Connection:
             )
         self._held.status = None
         try:
-            # half a surrogate pair cannot be sent: it would end the connection of all calls
+            # a lone surrogate cannot be sent: it would end the connection of all calls
             return output_of(await client.call_tool(tool.name, join_surrogates(arguments)[0]))
         except MCPError as error:
             is_over = is_session_over(client, error.code, self._held.status)
