@@ -11,7 +11,7 @@ from callwright.repair.context import RepairContext
 from callwright.repair.draft import BEFORE_CALLS, Drafts
 from callwright.repair.pipeline import run_rules, run_without_questions
 from callwright.repair.result import Abstention
-from callwright.repair.rules.argument_repair import is_triggered
+from callwright.repair.rules.arguments.argument_rules import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
 

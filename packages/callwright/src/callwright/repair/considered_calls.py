@@ -7,8 +7,9 @@ further, or whose tool declares to read.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from callwright.nouns.types import Reply, Tool, ToolCall
@@ -18,6 +19,42 @@ from callwright.parsing.parser import THOUGHT_TAGS
 from callwright.parsing.pieces import drop_thoughts, get_raw
 
 _MARKS = re.compile("|".join(("`{3,}", "~{3,}", *map(re.escape, THOUGHT_TAGS))))
+
+
+class ConsideredCalls:
+    """The calls in the thoughts of a reply, as they come, and which of them are decided on.
+
+    ``says``: whether a text says something, closing fences and tags of thoughts left out. Of what
+    stands behind a call about ``most`` characters are kept. A call that was cut off is none.
+    """
+
+    def __init__(
+        self, tools: Iterable[Tool], says: Callable[[str], bool], most: float = math.inf
+    ) -> None:
+        self._reads = {tool.name for tool in tools if tool.effects.read_only}
+        self._says, self._most = says, most
+        self._calls: list[CallPiece] = []
+        self._behind: list[str] = []  # the text since the last call
+        self._length = 0
+
+    def see(self, text: str) -> None:
+        """More of the text beside the calls."""
+        if self._calls and self._length < self._most:
+            self._behind.append(text)
+            self._length += len(text)
+
+    def add(self, piece: CallPiece) -> None:
+        """The next call."""
+        self._calls = [*self.list_decided(), piece]
+        self._behind, self._length = [], 0
+
+    def list_decided(self) -> list[CallPiece]:
+        """The calls behind which nothing stands but other calls, closing fences and tokens of a
+        template, and those of tools that declare to read.
+        """
+        if not self._says(_MARKS.sub("", "".join(self._behind))):
+            return self._calls
+        return [piece for piece in self._calls if piece.call.tool in self._reads]
 
 
 def cut_reply(text: str, calls: int | None) -> Cut:
@@ -64,11 +101,6 @@ def set_thoughts_apart(reply: Reply) -> Reply:
     return replace(reply, text=said, reasoning=reasoning)
 
 
-def remove_marks(text: str) -> str:
-    """Return a text behind a call without closing fences and tags of thoughts, which say nothing."""
-    return _MARKS.sub("", text)
-
-
 def parse_decided_calls(text: str, tools: Sequence[Tool]) -> Parsed:
     """Read a reply (:func:`~callwright.parsing.parse_calls`), without the calls that its model only
     considered.
@@ -90,11 +122,12 @@ def _find_thoughts_end(text: str) -> int:
 
 
 def _list_decided(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
-    reads = {tool.name for tool in tools if tool.effects.read_only}
-    calls: list[ToolCall] = []
+    considered = ConsideredCalls(
+        tools, lambda behind: bool(remove_leftovers(behind, lambda _: False)[0].strip())
+    )
     for piece in Parser(tools, unknown=True).read(text):
         if isinstance(piece, CallPiece):
-            calls.append(piece.call)
-        elif remove_leftovers(remove_marks(piece.text), lambda _: False)[0].strip():
-            calls = [call for call in calls if call.tool in reads]
-    return tuple(calls)
+            considered.add(piece)
+        else:
+            considered.see(piece.text)
+    return tuple(piece.call for piece in considered.list_decided())

@@ -23,7 +23,7 @@ from callwright.repair.pipeline import order_rules, run_rules, run_without_quest
 from callwright.repair.reading import Reading, read_source
 from callwright.repair.result import Abstention, Refinement, Settings
 from callwright.repair.rule import Rule, reply_rule
-from callwright.repair.rules.argument_repair import is_triggered
+from callwright.repair.rules.arguments.argument_rules import is_triggered
 from callwright.repair.rules.calls import CALL_RULES
 from callwright.repair.rules.reply_context import ReplyContext
 from callwright.schema.normalize import require_object_schema

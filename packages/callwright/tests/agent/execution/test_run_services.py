@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from callwright import Limits, Orchestrator
+from callwright.agent.journal.ledger import Ledger
 from callwright.agent.options import Persistence, Safety
 from callwright.nouns.trace import MemorySink
 from callwright.nouns.types import READ_LOCAL, Effects
@@ -32,20 +34,22 @@ async def test_a_refused_unit_of_the_budget_is_recorded_with_whoever_asked() -> 
 
 
 async def test_a_write_that_was_approved_when_the_time_was_over_does_not_leave(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was sent, given a millisecond, and was in doubt."""
+    late, clock = [0.0], Ledger.clock
+    monkeypatch.setattr(Ledger, "clock", lambda ledger: clock(ledger) + late[0])
     clear = FakeTool("clear", {"x": TEXT}, effects=Effects(read_only=False, destructive=True))
     model = ScriptedModel([{"calls": [{"tool": "clear", "arguments": {"x": "milk"}}]}])
 
     async def approve(_: Any) -> bool:
-        await asyncio.sleep(0.3)
+        late[0] = 60.0
         return True
 
     setup = Orchestrator(
         [fake_source(clear)],
         model=model,
-        limits=Limits(seconds=0.25),
+        limits=Limits(seconds=59),
         safety=Safety(approve),
         persistence=Persistence(journal=tmp_path),
     )

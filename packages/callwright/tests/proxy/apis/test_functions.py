@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -283,12 +284,13 @@ def test_an_answer_whose_session_is_lost_is_not_sent_in_the_other_form(has_begun
     at.note(UpstreamHead(200, JSON))
     at.note(UpstreamData(whole(None, [call("place_order", MADE, "c7")], "tool_calls")))
     at.note(UpstreamEnd())
-    session = Session(SETTINGS, Toolsets(), "t1")
+    passing = replace(SETTINGS, guard="report")
+    session = Session(passing, Toolsets(), "t1")
     commands = session.take_over(request, at, UpstreamEnd(), 1.0, OverBudget("lost"))
     out = b"".join(c.data for c in commands if isinstance(c, SendBody))
     assert (b"tool_calls" in out, b"function_call" in out) == (False, not has_begun)
     assert Finish(broken=has_begun) in commands
-    fresh = Session(SETTINGS, Toolsets(), "t1")
+    fresh = Session(passing, Toolsets(), "t1")
     commands = fresh.take_over(request, Progress(), request, 1.0, OverBudget("too long"))
     (asked,) = [c for c in commands if isinstance(c, SendUpstream)]
     assert (asked.path, asked.query, asked.body) == (request.path, "a=b", raw)

@@ -246,6 +246,18 @@ async def test_a_request_that_proves_long_is_read_on_in_the_worker_process(guide
         await lane.aclose()
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_with_the_guard_on_no_call_passes_that_the_guard_has_not_seen(streamed: bool) -> None:
+    settings = Settings(guided="off", guard="on")
+    expected = await played(Unmetered(), None, settings, streamed)
+    broken = Lane(Setup(settings), ("/nowhere/python",))
+    found = [await played(Ringing(at), broken, settings, streamed) for at in range(1, 8)]
+    assert [expected] != found
+    for out, asked, outcome in found:
+        assert (out, asked, outcome) == expected or (b"unread" in out and outcome != "passed")
+        assert b"getWeather" not in out, "repaired, or not there"
+
+
 async def test_a_stream_that_proves_long_passes_untouched_once_it_has_begun() -> None:
     settings = Settings(guided="off")
     lane = Lane(Setup(settings), ("/nowhere/python",))

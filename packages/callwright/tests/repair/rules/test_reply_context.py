@@ -5,7 +5,7 @@ from __future__ import annotations
 from callwright.nouns.types import Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.draft import Drafts
-from callwright.repair.rules.argument_repair import is_triggered
+from callwright.repair.rules.arguments.argument_rules import is_triggered
 from callwright.repair.rules.reply_context import ReplyContext, find_references
 
 TEXT = {"type": "string"}

@@ -72,8 +72,9 @@ class Record(Exchange):
         tools were offered nor JSON was asked for.
         """
         if self.fault:
-            passed = (("x-callwright-outcome", "passed"), ("x-callwright-fault", self.fault))
-            return [("x-callwright-request", self.id), *passed]
+            outcome = "failed" if self.outcome == "failed" else "passed"
+            told = (("x-callwright-outcome", outcome), ("x-callwright-fault", self.fault))
+            return [("x-callwright-request", self.id), *told]
         if not self.tools and not self.has_form:
             return []
         marks = [("x-callwright-request", self.id)]

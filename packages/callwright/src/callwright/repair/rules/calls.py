@@ -26,7 +26,7 @@ from callwright.repair.provenance.doubts import find_doubts
 from callwright.repair.result import describe_call
 from callwright.repair.rule import Rule, call_rule, reply_rule
 from callwright.repair.rules import argument_matching, names, split
-from callwright.repair.rules.argument_repair import ARGUMENT_RULES
+from callwright.repair.rules.arguments.argument_rules import ARGUMENT_RULES
 from callwright.repair.rules.duplicate_calls import WAIT, find_duplicate_calls
 from callwright.repair.rules.lossless import read_arguments
 from callwright.repair.rules.reference_placeholders import replace_references

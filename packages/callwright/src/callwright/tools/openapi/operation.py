@@ -223,6 +223,9 @@ def _is_key(parameter: Any) -> bool:
 
 def _typed_parameter(raw: JsonObject, legacy: bool) -> Any:
     """The parameter read by openapi-pydantic, without its schema (that is ours to convert)."""
+    name = str(raw.get("name"))[:60]
+    if raw.get("in") == "querystring":  # OpenAPI 3.2
+        raise Unusable(f"the parameter {name!r} is the whole query string, which is not supported")
     try:
         if legacy:
             from openapi_pydantic.v3.v3_0 import Parameter
@@ -239,9 +242,7 @@ def _typed_parameter(raw: JsonObject, legacy: bool) -> Any:
         found: Any = getattr(exc, "errors", list)()
         where = ".".join(str(p) for p in found[0]["loc"]) if found else ""
         reason = f"{where}: {found[0]['msg']}" if found else str(exc)
-        raise Unusable(
-            f"the parameter {str(raw.get('name'))[:60]!r} is malformed ({reason})"
-        ) from None
+        raise Unusable(f"the parameter {name!r} is malformed ({reason})") from None
 
 
 def _media_type(content: Mapping[str, Any]) -> tuple[str, BodyKind]:

@@ -4,7 +4,7 @@ import pytest
 
 from callwright.nouns.types import ToolCall
 from callwright.parsing import CallPiece
-from callwright.proxy.session.answers.thought_calls import ThoughtCalls, find_written_calls
+from callwright.proxy.session.answers.thought_calls import find_written_calls, watch_thoughts
 from callwright.proxy.session.context import Context, Toolsets, read_context
 from callwright.proxy.session.settings import Settings
 from tests.proxy.playbook import body
@@ -21,7 +21,7 @@ def context() -> Context:
 
 def decided(*said: str) -> list[str]:
     """The tools called, where each word that begins with "=" is a call and all else is text."""
-    calls = ThoughtCalls(context())
+    calls = watch_thoughts(context())
     for one in said:
         if one.startswith("="):
             calls.add(CallPiece(ToolCall("", one[1:], {}), "", "json"))

@@ -32,17 +32,21 @@ from tests.proxy.playbook import JSON, body
 
 FAULT = RuntimeError("on purpose")
 ANSWER = UpstreamHead(200, {**JSON, "content-length": "4"})
+GUARDED = Settings(guard="on")
+OFFERING = json.dumps(body()).encode()
 
 
-def begun(path: str = CHAT, raw: bytes = b"{ }") -> Transaction:
-    made = Transaction(record=Record("t1", ""), settings=Settings())
+def begun(path: str = CHAT, raw: bytes = b"{ }", settings: Settings | None = None) -> Transaction:
+    made = Transaction(record=Record("t1", ""), settings=settings or Settings())
     made.outbound = Outbound(Request("POST", path, body=raw))
     return made
 
 
-def answered(pieces: bytes = b"abcd", sent: int = 0) -> Transaction:
+def answered(
+    pieces: bytes = b"abcd", sent: int = 0, raw: bytes = b"{ }", settings: Settings | None = None
+) -> Transaction:
     """A request whose answer has come, as far as it has not gone out."""
-    made = begun()
+    made = begun(raw=raw, settings=settings)
     made.progress.under_way = made.progress.was_under_way = "own"
     made.progress.tape.begin(ANSWER)
     made.progress.tape.add(pieces)
@@ -133,3 +137,62 @@ def test_an_answer_of_our_own_making_that_had_begun_is_broken_off() -> None:
     assert isinstance(told, Faulted)
     assert [type(c) for c in commands] == [CloseUpstream, Finish, Log]
     assert commands[1] == Finish(broken=True), "nobody else can end it"
+
+
+def test_with_the_guard_on_an_answer_that_was_not_read_is_an_error_of_which_nothing_passes() -> (
+    None
+):
+    made = answered(raw=OFFERING, settings=GUARDED)
+    made.progress.under_way = made.progress.was_under_way = ""
+    made.commands = [SendHead(200, ()), SendBody(b"ab")]  # nobody has carried them out yet
+    told, head, sent, end, log = next(pass_on(made, OverBudget("processor time"), UpstreamEnd()))
+    assert isinstance(told, Faulted)
+    assert isinstance(head, SendHead)
+    assert (head.status, dict(head.headers)["x-callwright-outcome"]) == (503, "failed")
+    assert isinstance(sent, SendBody)
+    said = json.loads(sent.data)["error"]["message"]
+    assert "over-budget: processor time" in said
+    assert "Send it again" in said
+    assert end == Finish()
+    assert isinstance(log, Log)
+
+
+def test_with_the_guard_on_a_request_that_was_not_read_is_not_sent() -> None:
+    made = begun(raw=OFFERING, settings=GUARDED)
+    _, *commands = next(pass_on(made, FAULT, made.outbound.request))
+    assert not [c for c in commands if isinstance(c, SendUpstream)]
+    assert b"on purpose" not in b"".join(c.data for c in commands if isinstance(c, SendBody)), (
+        "the text of an exception may hold what a client sent"
+    )
+
+
+def test_with_the_guard_on_a_stream_that_has_begun_ends_in_an_error_in_place_of_its_rest() -> None:
+    made = answered(sent=3, raw=OFFERING, settings=GUARDED)
+    made.stream = True
+    made.commands = [SendBody(b"abc")]
+    _, *commands = next(pass_on(made, FAULT, UpstreamData(b"")))
+    data = b"".join(c.data for c in commands if isinstance(c, SendBody))
+    assert data.startswith(b"abc\n\ndata: ")
+    assert json.loads(data.split(b"data: ")[1])["error"]["type"] == "upstream_error"
+    assert [type(c) for c in commands][-3:] == [SendBody, Finish, Log]
+    assert CloseUpstream() in commands
+
+
+@pytest.mark.parametrize(
+    ("raw", "settings"),
+    [(OFFERING, Settings()), (OFFERING, Settings(guard="report")), (b'{"n": 1}', GUARDED)],
+)
+def test_all_else_passes_unread(raw: bytes, settings: Settings) -> None:
+    made = answered(raw=raw, settings=settings)
+    _, *commands = next(pass_on(made, FAULT, UpstreamData(b"")))
+    assert SendBody(b"abcd") in commands
+    assert made.record.outcome == "passed"
+
+
+def test_a_lost_session_under_the_guard_is_refused_in_the_api_of_its_client() -> None:
+    raw = json.dumps({"model": "m", "max_tokens": 5, "messages": [], "tools": []}).encode()
+    made = begun("/v1/messages", raw, GUARDED)
+    front, request = FRONTS["/v1/messages"], made.outbound.request
+    commands = next(take_over(made, front, request, OverBudget("lost"), Unmetered(), 1.0))
+    (sent,) = [c for c in commands if isinstance(c, SendBody)]
+    assert json.loads(sent.data)["type"] == "error", "Anthropic's shape"

@@ -284,10 +284,17 @@ def test_the_end_of_the_connection_is_not_waited_for(bad: Any) -> None:
 
 def test_what_is_too_long_passes_as_it_comes_and_is_marked() -> None:
     answer = whole_of("x" * 2_000, REPEATED)
-    small = Settings(guided="off", guard="on", budget=Budget(read_bytes=1_000))
+    small = Settings(guided="off", guard="report", budget=Budget(read_bytes=1_000))
     book = judged(answer, small)
     assert book.out == answer
     assert book.record.fault == "over-budget"
+
+
+def test_with_the_guard_on_no_choice_passes_that_was_too_long_to_be_read() -> None:
+    small = Settings(guided="off", guard="on", budget=Budget(read_bytes=1_000))
+    book = judged(whole_of("x" * 2_000, REPEATED), small)
+    assert b"tool_calls" not in book.out
+    assert (book.record.outcome, book.record.fault) == ("failed", "over-budget")
 
 
 def test_json_of_a_form_is_repaired_in_each_choice() -> None:

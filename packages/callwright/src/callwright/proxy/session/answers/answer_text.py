@@ -10,7 +10,7 @@ from callwright.parsing.pieces import get_raw
 from callwright.proxy.session import words
 from callwright.proxy.session.answers.answer import find_reasoning_calls
 from callwright.proxy.session.answers.outbox import Outbox
-from callwright.proxy.session.answers.thought_calls import ThoughtCalls
+from callwright.proxy.session.answers.thought_calls import watch_thoughts
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call, may_begin_call
 from callwright.proxy.session.quoted_calls import Quotations
@@ -27,7 +27,7 @@ class AnswerText:
         self.beside: list[str] = []  # all that was said beside calls
         self.reasoning: list[str] = []
         self.calls: list[CallPiece] = []
-        self._considered = ThoughtCalls(context)  # all calls: they count if all text is reasoning
+        self._considered = watch_thoughts(context)  # all calls: they count if all text is reasoning
         self._restored: list[str] = []  # of their text what was left out before that was known
         self.is_truncated = False
         self.fed = self.decided = 0  # how much has come, and of how much it is known what it is

@@ -13,7 +13,7 @@ from callwright.proxy.session import words
 from callwright.proxy.session.answers.answer import collect_calls, find_reasoning_calls
 from callwright.proxy.session.answers.native import CALLS, NativeCalls
 from callwright.proxy.session.answers.sse import json_bytes, json_object
-from callwright.proxy.session.answers.thought_calls import ThoughtCalls
+from callwright.proxy.session.answers.thought_calls import watch_thoughts
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision, Found
 from callwright.proxy.session.hallucinated_calls import find_hallucinated_call
@@ -111,7 +111,7 @@ class Whole:
         parts: list[Part] = []
         context = self._context
         leftovers = LeftoverFilter(lambda token: words.is_named(token, context))
-        considered = ThoughtCalls(context)
+        considered = watch_thoughts(context)
         for piece in drop_thoughts(Parser(context.toolset.offer).read(self.text), self._is_said):
             if isinstance(piece, TextPiece) and not piece.reasoning:
                 self._quotes.see(piece.text)

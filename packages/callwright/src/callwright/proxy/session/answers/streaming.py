@@ -27,6 +27,7 @@ from callwright.proxy.session.answers.sse import (
 )
 from callwright.proxy.session.context import Context
 from callwright.proxy.session.decision.decision import Decision, Found
+from callwright.proxy.session.faults import OverBudget
 from callwright.tools.lists import chat_messages as chat
 
 _LEARN = 8  # attempts a stream to find what its events have in common
@@ -120,6 +121,8 @@ class Streamed:
         self._events(out)
         waiting = max(self._splitter.size, self._outbox.size)
         if waiting > self._limits.budget.waiting_bytes and not self.passing:
+            if self._limits.guard == "on":  # nothing may pass that the guard has not seen
+                raise OverBudget("the answer is too long to be held back", everywhere=True)
             self._pass(self._splitter.close(), out)
         return b"".join(out)
 

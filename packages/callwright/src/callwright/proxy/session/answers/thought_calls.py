@@ -10,46 +10,23 @@ from callwright.parsing import CallPiece, Parser
 from callwright.parsing.pieces import drop_thoughts, get_raw
 from callwright.proxy.session import words
 from callwright.proxy.session.context import Context
-from callwright.repair.considered_calls import remove_marks
+from callwright.repair.considered_calls import ConsideredCalls
 
 
-class ThoughtCalls:
-    """The calls of one reply's thoughts, as they come. A call that was cut off is no part of it."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._most = context.settings.call_bytes
-        self._calls: list[CallPiece] = []
-        self._behind: list[str] = []  # the text since the last call, up to call_bytes
-        self._length = 0
-
-    def see(self, text: str) -> None:
-        """More of the text beside the calls."""
-        if self._calls and self._length < self._most:
-            self._behind.append(text)
-            self._length += len(text)
-
-    def add(self, piece: CallPiece) -> None:
-        """The next call."""
-        self._calls = [*self.list_decided(), piece]
-        self._behind, self._length = [], 0
-
-    def list_decided(self) -> list[CallPiece]:
-        """The calls behind which nothing stands but other calls, closing fences and tokens of a
-        template, and those of tools that declare to read.
-        """
-        shown, _ = words.clean_text(remove_marks("".join(self._behind)), self._context)
-        if not shown.strip():
-            return self._calls
-        reads = {tool.name for tool in self._context.toolset.tools if tool.effects.read_only}
-        return [piece for piece in self._calls if piece.call.tool in reads]
+def watch_thoughts(context: Context) -> ConsideredCalls:
+    """Return what takes the calls of one reply's thoughts."""
+    return ConsideredCalls(
+        context.toolset.tools,
+        lambda behind: bool(words.clean_text(behind, context)[0].strip()),
+        context.settings.call_bytes,
+    )
 
 
 def find_written_calls(text: str, context: Context, *, is_thought: bool = False) -> list[CallPiece]:
     """The whole calls in the text of a reply, whatever tool they name. Those of its thoughts count
     only if it says nothing else. ``is_thought``: all of the text is, and only offered tools count.
     """
-    considered, calls, names = ThoughtCalls(context), list[CallPiece](), context.toolset.names
+    considered, calls, names = watch_thoughts(context), list[CallPiece](), context.toolset.names
     for piece in drop_thoughts(Parser(context.toolset.tools, unknown=True).read(text)):
         if not isinstance(piece, CallPiece) or (is_thought and piece.call.tool not in names):
             considered.see(get_raw(piece))

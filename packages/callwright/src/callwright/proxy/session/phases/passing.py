@@ -2,7 +2,8 @@
 upstream gave.
 
 From then on the request, or what has come of its answer, passes as it came, and the fault is told
-by a header, the record and a command.
+by a header, the record and a command. Where the guard is set to "on", no answer to a request that
+offers tools passes without it: such a request ends in an error, and the client may send it again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from callwright.proxy.apis.adapters import OLDER, Front, Plain
 from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import Outbound
+from callwright.proxy.session.answers.compose import encode_error
 from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.events import (
     ClientGone,
@@ -22,9 +24,19 @@ from callwright.proxy.session.events import (
     UpstreamFailed,
     UpstreamHead,
 )
-from callwright.proxy.session.faults import OVER_BUDGET, build_fault, is_fault, name_fault
+from callwright.proxy.session.faults import (
+    OVER_BUDGET,
+    OverBudget,
+    build_fault,
+    is_fault,
+    name_fault,
+)
 from callwright.proxy.session.phases.answering import relay_answer
+from callwright.proxy.session.phases.reading import is_read
 from callwright.proxy.session.phases.transaction import Steps, Transaction
+
+# keys of a request that offers tools, in all APIs; inside a text of JSON their quotes are escaped
+_OFFERS = (b'"tools"', b'"functions"')
 
 
 def pass_on(transaction: Transaction, error: BaseException, event: Event) -> Steps[None]:
@@ -32,9 +44,14 @@ def pass_on(transaction: Transaction, error: BaseException, event: Event) -> Ste
     event had led to for the client is sent first.
     """
     record = transaction.record
-    record.fault, record.outcome = name_fault(error), "passed"
-    record.notes.append(f"the proxy failed here ({record.fault}); what follows passed as it came")
+    record.fault = name_fault(error)
     told: list[Command] = [build_fault(error, record.id)]
+    if _must_be_read(transaction):
+        _refuse_unread(transaction, error, event)
+        transaction.commands[:0] = told
+        return relay_answer(transaction)
+    record.outcome = "passed"
+    record.notes.append(f"the proxy failed here ({record.fault}); what follows passed as it came")
     try:
         _go_on(transaction, event)
     except BaseException as second:
@@ -73,6 +90,52 @@ def take_over(
     finally:
         meter.stop()
     return pass_on(transaction, why, event)
+
+
+def _must_be_read(transaction: Transaction) -> bool:
+    """Return True if the guard has to see every answer, and this one may call tools."""
+    request = transaction.outbound.request
+    is_guarded = transaction.settings.guard == "on" and is_read(request)
+    return is_guarded and any(key in request.body for key in _OFFERS)
+
+
+def _refuse_unread(transaction: Transaction, error: BaseException, event: Event) -> None:
+    """Add the commands that end a request with an error. What the guard has let through before is
+    sent first where the answer had begun.
+    """
+    progress, record = transaction.progress, transaction.record
+    emitted, close = _list_emitted(transaction), _list_close(transaction)
+    came = progress.tape.head
+    transaction.stream = transaction.stream or (came is not None and came.is_stream)
+    transaction.context = transaction.answer = None
+    transaction.asking, record.outcome = "", "failed"
+    why = f"{record.fault}: {error}" if isinstance(error, OverBudget) else record.fault
+    message = (
+        f"callwright: this request or its reply could not be read ({why}), and with --guard on no"
+        " reply to a request with tools passes unread. Send it again, or a shorter one."
+    )
+    if progress.over or isinstance(event, ClientGone):
+        progress.over, transaction.commands = True, close
+        return
+    if not progress.head_was_sent:
+        progress.head_sent, transaction.commands = False, close
+        return transaction.refuse(503, message)
+    record.notes.append(message)
+    transaction.commands = [*emitted, *close]
+    if not (transaction.stream and _end_stream(transaction, message)):
+        transaction.break_off()
+
+
+def _end_stream(transaction: Transaction, message: str) -> bool:
+    """Return True if the client of a stream could be told why it ends."""
+    try:
+        transaction.write(b"\n\n" + encode_error(message))  # half an event may have gone out
+        transaction.finish()
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        return False
+    return True
 
 
 def _translate_only(transaction: Transaction, front: Front) -> None:

@@ -1,84 +1,13 @@
-"""Arguments of one call, step by step."""
+"""Values that are none."""
 
 from __future__ import annotations
 
 import pytest
 
-from callwright.nouns.types import JsonObject, Tool, ToolCall
+from callwright.nouns.types import JsonObject, Tool
 from callwright.repair.context import RepairContext
-from callwright.repair.draft import Draft, Drafts
-from callwright.repair.pipeline import run_rules, run_without_questions
-from callwright.repair.result import Settings
-from callwright.repair.rules.argument_repair import ARGUMENT_RULES, is_triggered
-from callwright.repair.rules.reply_context import ReplyContext
-
-TOOL = Tool(
-    "book",
-    "Book a room.",
-    {
-        "type": "object",
-        "properties": {
-            "nights": {"type": "integer"},
-            "material": {"type": "string", "enum": ["Bronze", "Marble"]},
-            "guest_id": {"type": "string"},
-        },
-        "required": ["nights"],
-    },
-)
-
-
-def repaired(arguments: JsonObject, situation: RepairContext, tool: Tool = TOOL) -> Draft:
-    """The draft of one call after the rules for arguments."""
-    calls = [ToolCall("", tool.name, arguments)]
-    drafts = Drafts(calls)
-    context = ReplyContext(situation, calls, is_triggered)
-    run_without_questions(run_rules(ARGUMENT_RULES, drafts, context))
-    return drafts[0]
-
-
-def repaired_for(arguments: JsonObject, query: str = "", settings: Settings | None = None) -> Draft:
-    return repaired(arguments, RepairContext([TOOL], query, settings=settings))
-
-
-def test_all_options_become_the_one_that_was_said() -> None:
-    made = repaired_for({"nights": 2, "material": ["Bronze", "Marble"]}, "2 nights, a bronze one")
-    assert made.arguments == {"nights": 2, "material": "Bronze"}
-
-
-def test_an_identifier_from_nowhere_is_reported() -> None:
-    made = repaired_for({"nights": 2, "guest_id": "ZX-99812"}, "2 nights please")
-    assert made.arguments["guest_id"] == "ZX-99812"
-    assert [v.keyword for v in made.errors] == ["identifier"]
-
-
-def test_a_missing_value_that_was_said_is_filled_in() -> None:
-    made = repaired_for({}, "a room for 3 nights")
-    assert made.arguments == {"nights": 3}
-    assert made.confidence < 1
-
-
-def test_a_guess_below_the_bar_is_an_abstention() -> None:
-    made = repaired_for({}, "a room for 3 nights", Settings(least=0.99))
-    assert made.arguments == {}
-    assert next(d for d in made.diagnostics if d.severity == "hint").candidate == 3
-    assert [v.keyword for v in made.errors] == ["required"]
-    assert made.missing == ["nights"]
-
-
-def test_an_optional_unit_stays_where_the_same_unit_was_said_in_another_word() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"base": {"type": "integer"}, "unit": {"type": "string"}},
-    }
-    tool = Tool("area", "Area of a square.", {**schema, "required": ["base"]})
-
-    def left(query: str) -> JsonObject:
-        situation = RepairContext([tool], query, settings=Settings(leave_out=True))
-        return repaired({"base": 12, "unit": "m"}, situation, tool).arguments
-
-    assert left("The area of a square with a base of 12 meters") == {"base": 12, "unit": "m"}
-    assert left("The area of a square with a base of 12") == {"base": 12}
-
+from callwright.repair.draft import Draft
+from tests.repair.rules.arguments.repaired import repaired, repaired_for
 
 RENDER = Tool(
     "render",
@@ -98,6 +27,11 @@ RENDER = Tool(
 
 def rendered(arguments: JsonObject, query: str, tool: Tool = RENDER) -> Draft:
     return repaired(arguments, RepairContext([tool], query), tool)
+
+
+def test_all_options_become_the_one_that_was_said() -> None:
+    made = repaired_for({"nights": 2, "material": ["Bronze", "Marble"]}, "2 nights, a bronze one")
+    assert made.arguments == {"nights": 2, "material": "Bronze"}
 
 
 @pytest.mark.parametrize("mark", ["<city>", "{city}", "{{city}}", "[city]", "YOUR_CITY"])

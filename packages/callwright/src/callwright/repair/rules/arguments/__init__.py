@@ -1,0 +1,1 @@
+"""Rules for the arguments of one call, surest first; what is left is reported."""
