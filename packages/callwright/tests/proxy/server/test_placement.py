@@ -246,6 +246,55 @@ async def test_a_request_that_proves_long_is_read_on_in_the_worker_process(guide
         await lane.aclose()
 
 
+async def test_a_stream_that_proves_long_is_read_on_in_the_worker_process() -> None:
+    """It passed untouched from there on, so that no guard saw its calls."""
+    settings = Settings(guided="off", guard="on", budget=PATIENT)
+    expected = await played(Unmetered(), None, settings, streamed=True)
+    assert b"getWeather" not in expected[0]
+    lane = Lane(Setup(settings))
+    try:
+        for at in range(1, 8):
+            assert await played(Ringing(at), lane, settings, streamed=True) == expected
+        assert lane.generation == 1
+    finally:
+        await lane.aclose()
+
+
+@pytest.mark.parametrize("moved_at", range(5))  # the last piece completes the call
+async def test_a_stream_that_has_moved_loses_nothing_with_the_worker_process(moved_at: int) -> None:
+    settings = Settings(guided="off", guard="report", budget=PATIENT)
+    stream, lane = text_stream("It rains. ", "It pours. ", CALL), Lane(Setup(settings))
+    # a ring for the request, one for the head, then one for each piece
+    placed = Placement(settings, Toolsets(), lane, Ringing(3 + moved_at), "n", created=1)
+    head = UpstreamHead(200, {"content-type": "text/event-stream"})
+    size = len(stream) // 6 + 1
+    pieces = [UpstreamData(stream[i : i + size]) for i in range(0, len(stream), size)]
+    assert len(pieces) == 6
+    asked = Request("POST", CHAT, body=json.dumps(body()).encode())
+    out = b""
+    for at, event in enumerate([asked, head, *pieces, UpstreamEnd()]):
+        for command in await placed.handle(event, 1.0):
+            out += command.data if isinstance(command, SendBody) else b""
+        if at == moved_at + 2:
+            assert lane.generation == 1, "it has moved"
+            await lane.aclose()
+    assert out == stream
+
+
+async def test_what_the_worker_process_would_have_answered_in_another_way_does_not_go_on_there() -> (
+    None
+):
+    settings = Settings(guided="off", guard="report", budget=PATIENT)
+    other = Lane(Setup(replace(settings, hold_bytes=1)))
+    expected = await played(Unmetered(), None, settings, streamed=True)
+    try:
+        found = [await played(Ringing(at), other, settings, streamed=True) for at in range(2, 7)]
+    finally:
+        await other.aclose()
+    assert {out for out, _, _ in found} <= {expected[0], text_stream(CALL)}
+    assert {asked for _, asked, _ in found} == {1}
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_with_the_guard_on_no_call_passes_that_the_guard_has_not_seen(streamed: bool) -> None:
     settings = Settings(guided="off", guard="on")
@@ -258,7 +307,7 @@ async def test_with_the_guard_on_no_call_passes_that_the_guard_has_not_seen(stre
         assert b"getWeather" not in out, "repaired, or not there"
 
 
-async def test_a_stream_that_proves_long_passes_untouched_once_it_has_begun() -> None:
+async def test_a_stream_that_proves_long_passes_untouched_without_a_worker_process() -> None:
     settings = Settings(guided="off")
     lane = Lane(Setup(settings), ("/nowhere/python",))
     repaired = await played(Unmetered(), None, settings, streamed=True)

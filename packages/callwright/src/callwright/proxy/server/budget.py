@@ -60,7 +60,7 @@ class ReadingBudget(ConnectionBudget):
         0.1,
         "seconds",
         "processor time of one step on the event loop",
-        "goes to the worker process; a stream that has begun passes untouched",
+        "goes on in the worker process",
     )
     worker_bytes: int = _make_limit_field(
         4_000_000, "bytes", "request read by the worker process", "passes untouched"
@@ -72,7 +72,7 @@ class ReadingBudget(ConnectionBudget):
         "passes untouched",
     )
     worker_seconds: float = _make_limit_field(
-        2.0, "seconds", "processor time of one step in the worker process", "passes untouched"
+        5.0, "seconds", "processor time of one step in the worker process", "passes untouched"
     )
     worker_wait_seconds: float = _make_limit_field(
         15.0, "seconds", "a request waits for the worker process", "passes untouched"

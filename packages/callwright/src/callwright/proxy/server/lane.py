@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from callwright.proxy.server.worker import Setup, Step, Stepped, write_frame
-from callwright.proxy.session.events import Request
 
 _PACKAGES = str(
     Path(__file__).resolve().parents[3]
@@ -86,8 +85,8 @@ class Lane:
         """Return the session's response to a step. ``generation``: the process that has it, None
         for a new one. Raises Lost, Busy.
         """
-        size = len(getattr(step.event, "body", b"")) or len(getattr(step.event, "data", b""))
-        if isinstance(step.event, Request):
+        size = step.size
+        if step.is_first:
             if sum(self._load.values()) + size > self._budget.worker_load_bytes:
                 raise Busy("worker_load_bytes")
             await self._start()
@@ -108,7 +107,7 @@ class Lane:
         self._load.pop(key, None)
 
     async def _answer(self, job: _Job) -> Stepped:
-        if not isinstance(job.step.event, Request):
+        if not job.step.is_first:
             return await job.answer
         done, _ = await asyncio.wait([job.answer], timeout=self._budget.worker_wait_seconds)
         if not done and not job.started:

@@ -10,7 +10,8 @@ from callwright.proxy.server.budget import Allowance
 from callwright.proxy.server.lane import Busy, Lane, Lost
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import CHAT
-from callwright.proxy.server.worker import Step
+from callwright.proxy.server.replay import Replay, Told
+from callwright.proxy.server.worker import Step, Stepped
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import (
@@ -18,8 +19,6 @@ from callwright.proxy.session.events import (
     CloseUpstream,
     Command,
     Event,
-    Probe,
-    Probed,
     Request,
     UpstreamData,
     UpstreamEnd,
@@ -54,9 +53,9 @@ class Placement:
         self._created = created
         self.number = number
         self._session: Session | None = self._made(final=lane is None)
+        self._replay = Replay(self._budget.worker_bytes if lane is not None else 0)
         self._generation = 0
         self._request = Request("GET", "/")
-        self._probed: Probed | None = None
         self._at = Progress()  # of a session in the worker process
         self._wake: float | None = None  # of a session in the worker process
 
@@ -93,17 +92,18 @@ class Placement:
         """Return the commands that follow from an event."""
         if isinstance(event, Request):
             self._request = event
-            if len(event.body) > self._budget.inline_bytes and is_read(event):
+            if not is_read(event):
+                self._replay = Replay(0)
+            elif len(event.body) > self._budget.inline_bytes:
                 return await self._begin_elsewhere(event, now)
-        elif isinstance(event, Probed):
-            self._probed = event
         if self._session is None:
             return await self._step(event, now)
-        session = self._session
         try:
-            return session.handle(event, now)
-        except OverBudget:
-            return await self._move(session.progress, event, now)
+            commands = self._session.handle(event, now)
+        except OverBudget as error:
+            return await self._move(self._session, event, now, error)
+        self._replay.add(event, now, commands)
+        return commands
 
     async def _begin_elsewhere(self, request: Request, now: float) -> list[Command]:
         if self._lane is None or not self._fits_worker(request.body):
@@ -127,55 +127,78 @@ class Placement:
             self._at.note(event)
             return self._untouched(self._at, event, now, _convert_error(error))
 
-    async def _step_there(self, event: Event, now: float) -> list[Command]:
+    async def _step_there(
+        self, event: Event, now: float, before: tuple[Told, ...] = ()
+    ) -> list[Command]:
         """Raises Lost, Busy."""
+        made = await self._run_there(event, now, before)
+        self._at.note(event)
+        return self._committed(made, event)
+
+    async def _run_there(self, event: Event, now: float, before: tuple[Told, ...] = ()) -> Stepped:
         assert self._lane is not None
         if isinstance(event, UpstreamHead):
             event = replace(event, headers=dict(event.headers))
-        made = await self._lane.step(Step(self.number, event, now, self._created), self._generation)
+        step = Step(self.number, event, now, self._created, before)
+        made = await self._lane.step(step, self._generation)
         self._generation = self._lane.generation
-        self._at.note(event)
+        return made
+
+    def _committed(self, made: Stepped, event: Event) -> list[Command]:
+        """The commands of a step in the worker process, of which ``self._at`` has noted the event."""
         self._at.commit(made.commands, own=made.own)
         self._at.tape.keep(made.unsent_size)
         if self._at.over or isinstance(event, ClientGone):
-            self._lane.forget(self.number)
+            self._forget()
         self._wake = made.wake
         return made.commands
+
+    def _forget(self) -> None:
+        if self._lane is not None:
+            self._lane.forget(self.number)
 
     def _untouched(
         self, at: Progress, event: Event, now: float, why: BaseException
     ) -> list[Command]:
         """Without reading any more. ``at`` has noted the event."""
-        if self._lane is not None:
-            self._lane.forget(self.number)
-        made = self._session = self._made(final=True)
+        self._forget()
+        made, self._replay = self._made(final=True), Replay(0)
+        self._session = made
         if isinstance(event, ClientGone):
             return [CloseUpstream()]
         return made.take_over(self._request, at, event, now, why)
 
-    async def _move(self, before: Progress, event: Event, now: float) -> list[Command]:
-        """From the event loop to the worker process, before anything has gone out. An answer that
-        is there is not asked for again: the session there is told what has come so far.
+    async def _move(
+        self, session: Session, event: Event, now: float, error: OverBudget
+    ) -> list[Command]:
+        """From the event loop to the worker process, where a session is told all that this one was
+        told. Without that process, untouched from here on.
         """
-        self._session = None
+        before = session.progress
         try:
-            commands = await self._step_there(self._request, now)
-            if self._probed is not None and any(isinstance(c, Probe) for c in commands):
-                commands = await self._step_there(self._probed, now)
-            came = before.tape.head is not None and self._at.under_way == "own"
-            if came:
-                commands = await self._retell(before, now)
-        except Exception as error:
-            return self._untouched(before, event, now, _convert_error(error))
-        goes_on = not before.under_way or (came and before.under_way == "own")
-        return commands if goes_on else [CloseUpstream(), *commands]
+            made = await self._repeat_there(event, now)
+        except Exception as why:
+            self._forget()
+            if before.head_was_sent or not before.tape.complete:
+                return session.give_up(event, error)
+            before.head_sent = False  # by commands that nobody carries out
+            return self._untouched(before, event, now, _convert_error(why))
+        if (head := before.tape.head) is not None:  # a part may count as sent that was not
+            before.tape.begin(head)
+            before.tape.add(self._replay.list_answer(head, event))
+        before.head_sent = before.head_was_sent
+        self._session, self._at, self._replay = None, before, Replay(0)
+        return self._committed(made, event)
 
-    async def _retell(self, before: Progress, now: float) -> list[Command]:
-        assert before.tape.head is not None
-        made = await self._step_there(before.tape.head, now)
-        made += await self._step_there(UpstreamData(before.tape.rest()), now)
-        if before.under_way != "own":
-            made += await self._step_there(UpstreamEnd(), now)
+    async def _repeat_there(self, event: Event, now: float) -> Stepped:
+        """Raises Lost, Busy."""
+        told, sent = self._replay.told, self._replay.sent
+        if told is None:
+            raise Busy("the answer is too long to be read again")
+        made = await self._run_there(event, now, told)
+        if told and made.sent != sent:
+            await self._run_there(ClientGone(), now)
+            raise Lost("the worker process came to another answer")
         return made
 
 
@@ -197,21 +220,16 @@ def warm_up(settings: Settings, *, is_local: bool = False) -> None:
     import callwright.models.openai  # noqa: F401 - the first probe asks with it
 
     session = Session(replace(settings, guided="off", guard="on"), Toolsets())
-    schema = {
-        "type": "object",
-        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-    }
-    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
-    said = (
-        '<tool_call>{"name": "getWeather", "arguments": {"city": "Oslo", "days": "2"}}</tool_call>'
-    )
-    messages = [{"role": "user", "content": "What is the weather in Oslo?"}]
+    properties = {"part": {"type": "string"}, "count": {"type": "integer"}}
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    writes = {"readOnlyHint": False, "destructiveHint": False}  # what is judged costs the most
+    function = {"name": "place_order", "parameters": schema, "annotations": writes}
+    tools = [{"type": "function", "function": function}]
+    said = '<tool_call>{"name": "placeOrder", "arguments": {"part": "A-100", "count": "2"}}</tool_call>'
+    messages = [{"role": "user", "content": "Order two pieces of A-100 by Monday, please."}]
     body = {"model": "m", "messages": messages, "tools": tools}
-    answer = {
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
-        ]
-    }
+    message = {"role": "assistant", "content": said}
+    answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
     session.handle(Request("POST", CHAT, body=json_bytes(body)), 0.0)
     session.handle(UpstreamHead(200, {"content-type": "application/json"}), 0.0)
     session.handle(UpstreamData(json_bytes(answer)), 0.0)

@@ -12,13 +12,14 @@ import os
 import pickle
 import signal
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from callwright.proxy.server.budget import Allowance
 from callwright.proxy.server.meter import Meter, process_meter
+from callwright.proxy.server.replay import SentDigest, Told, measure_event
 from callwright.proxy.session.context import Toolsets
-from callwright.proxy.session.events import ClientGone, Command, Event, Finish
+from callwright.proxy.session.events import ClientGone, Command, Event, Finish, Request
 from callwright.proxy.session.session import Session
 from callwright.proxy.session.settings import Settings
 from callwright.tools.overlay import Overlay
@@ -37,23 +38,39 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event of one request. ``created`` is for its record."""
+    """An event of one request. ``created`` is for its record. ``before``: what a session has
+    answered elsewhere, which this process goes on with.
+    """
 
     key: str
     event: Event
     now: float
     created: int = 0
+    before: tuple[Told, ...] = ()
+
+    @property
+    def is_first(self) -> bool:
+        """Return True if this process does not have the session yet."""
+        return isinstance(self.event, Request) or bool(self.before)
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of what a client or the upstream sent."""
+        return measure_event(self.event) + sum(measure_event(event) for event, _ in self.before)
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """Response of a session to a step, with its visible state."""
+    """Response of a session to a step, with its visible state. ``sent``: the digest of what it sent
+    for the events before.
+    """
 
     commands: list[Command]
     wake: float | None = None
     unsent_size: int = 0
     own: bool = False  # what is sent upstream is the client's own request
     asking: str = ""
+    sent: bytes = b""
 
 
 def run_step(session: Session, event: Event, now: float) -> Stepped:
@@ -85,7 +102,10 @@ class Sessions:
         session = self._open.get(step.key)
         if session is None:
             session = self._open[step.key] = self._session(step)
-        made = run_step(session, step.event, step.now)
+        sent = SentDigest()
+        for event, now in step.before:
+            sent.add(session.handle(event, now))
+        made = replace(run_step(session, step.event, step.now), sent=sent.read())
         if isinstance(step.event, ClientGone) or any(isinstance(c, Finish) for c in made.commands):
             del self._open[step.key]
         return made

@@ -120,13 +120,21 @@ class Session:
             self._meter.stop()
         except BaseException as error:
             self._meter.stop()
-            if not is_fault(error) or self._is_for_the_worker(error):
+            if not is_fault(error) or self._may_be_read_elsewhere(error):
                 raise
-            self._steps = pass_on(transaction, error, event)
-            commands = next(self._steps)
+            return self.give_up(event, error)
+        return self._committed(commands)
+
+    def give_up(self, event: Event, error: BaseException) -> list[Command]:
+        """Go on without reading, after ``handle`` raised this error for an event."""
+        self._steps = pass_on(self._transaction, error, event)
+        return self._committed(next(self._steps))
+
+    def _committed(self, commands: list[Command]) -> list[Command]:
+        transaction, progress = self._transaction, self.progress
         progress.commit(commands, own=self.asks_own)
         if commands and progress.head_sent:
-            self._quiet_since = now
+            now = self._quiet_since = transaction.now
             self.record.first_byte = self.record.first_byte or now - transaction.started
         return commands
 
@@ -189,10 +197,6 @@ class Session:
         self.record.seconds = transaction.now - transaction.started
         return [CloseUpstream(), *transaction.list_log()]
 
-    def _is_for_the_worker(self, error: BaseException) -> bool:
-        progress = self._transaction.progress
-        moves = isinstance(error, OverBudget) and not error.everywhere and not self._allowance.final
-        moves = moves and not progress.head_was_sent and progress.tape.complete
-        # If the head was sent, then by commands that nobody carries out.
-        progress.head_sent = progress.head_sent and not moves
-        return moves
+    def _may_be_read_elsewhere(self, error: BaseException) -> bool:
+        moves = isinstance(error, OverBudget) and not error.everywhere
+        return moves and not self._allowance.final
