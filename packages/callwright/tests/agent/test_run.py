@@ -204,9 +204,17 @@ async def test_a_conversation_may_be_written_as_chat_messages(is_wire: bool) -> 
     assert "We speak of Oslo." in [m.content for m in model.requests[0].messages]
 
 
-@pytest.mark.parametrize("conversation", [[3], "We speak of Oslo.", [{"content": "no role"}]])
-async def test_what_is_no_conversation_is_a_clear_error(conversation: Any) -> None:
-    with pytest.raises(ConfigError, match="message 0 is of no known form"):
+@pytest.mark.parametrize(
+    ("conversation", "said"),
+    [
+        ([3], "message 0 is of no known form"),
+        ([{"content": "no role"}], "message 0 is of no known form"),
+        ("We speak of Oslo.", "must be a list of messages"),
+        (None, "must be a list of messages"),
+    ],
+)
+async def test_what_is_no_conversation_is_a_clear_error(conversation: Any, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
         await setup().run(QUERY, conversation)
 
 

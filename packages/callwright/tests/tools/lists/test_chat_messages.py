@@ -137,6 +137,12 @@ def test_what_is_no_message_is_refused_by_its_place(other: Any) -> None:
         chat.messages_from_wire([Message("user", "a"), other])
 
 
+@pytest.mark.parametrize("other", [None, 7, "hello", {"role": "user", "content": "hello"}])
+def test_what_is_no_list_of_messages_is_refused(other: Any) -> None:
+    with pytest.raises(ConfigError, match="must be a list of messages"):
+        chat.messages_from_wire(other)
+
+
 def test_calls_are_written_as_the_apis_have_them_and_read_back() -> None:
     calls = (ToolCall("1", "t", {"a": "ü"}), ToolCall("2", "u", '{"b": 1}'))
     written = chat.calls_to_wire(calls)

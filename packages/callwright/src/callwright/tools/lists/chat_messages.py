@@ -154,6 +154,11 @@ def messages_from_wire(raw: Iterable[Message | Mapping[str, Any]]) -> tuple[Mess
 
     Results that Anthropic puts into a message of the user become messages of their own, before it.
     """
+    if isinstance(raw, str | Mapping) or not isinstance(raw, Iterable):
+        raise ConfigError(
+            f"the conversation is {str(raw)[:80]!r}, and must be a list of messages",
+            hint="[{'role': 'user', 'content': '…'}]; () where nothing was said before",
+        )
     made: list[Message] = []
     for place, entry in enumerate(raw):
         read = entry if isinstance(entry, Message) else _read_message(entry)
