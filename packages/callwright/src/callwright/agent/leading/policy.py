@@ -30,6 +30,7 @@ from callwright.agent.leading.early_calls import (
 from callwright.agent.leading.forbidden import find_left
 from callwright.agent.leading.forms import hold_to_meant
 from callwright.agent.leading.jobs import look_after_job
+from callwright.agent.leading.other_lookups import list_other_lookups
 from callwright.agent.leading.unasked import list_new_values
 from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
@@ -319,8 +320,8 @@ class LeadPolicy:
             yield from execute(new, (tool.name for tool in named))
 
     def _look_up_otherwise(self, context: StepContext) -> Steps[None]:
-        """Ask once for another lookup where all that was looked up with a value came to nothing: a
-        small model takes a code for a name, and a customer for a part.
+        """Look up in another way where all that was looked up with a value came to nothing: as the
+        schemas of other reads want it, or else as the model says when it is asked once.
         """
         results = context.facts.state.results
         called = {result.tool for result in results}
@@ -333,7 +334,10 @@ class LeadPolicy:
         is_over = len(called) > _MOST_OPEN or not called <= reads
         if not others or is_over or not all(r.arguments and _came_to_nothing(r) for r in results):
             return
-        found = _list_new((yield from _ask_for_points(context, others, [context.query])), context)
+        found = _list_new(list_other_lookups(results, others), context)
+        if not found:
+            calls = yield from _ask_for_points(context, others, [context.query])
+            found = _list_new(calls, context)
         if found:
             yield from execute(found, (tool.name for tool in others))
 

@@ -77,8 +77,10 @@ _HOST_ROLES = NAME_FORMATS | _MAIL_ROLES  # values that hold the name of a host
 _TEXT = "text"
 _LOOKED_UP = "looked up"
 _NUMBERED = "numbered"
-# "12345", "ORD-123"; a year and a name with one figure are none
-_CODE = re.compile(r"(?:[A-Za-z]{1,8}[-_#]?\d{3,}|\d{5,})(?:[-_]?[A-Za-z0-9]+)*")
+# "12345", "ORD-123", "H-B-100"; a year and a name with one figure are none
+_CODE = re.compile(
+    r"(?:[A-Za-z]{1,8}(?:[-_#/][A-Za-z]{1,8}){0,3}[-_#/]?\d{3,}|\d{5,})(?:[-_]?[A-Za-z0-9]+)*"
+)
 _DATED = 100_000  # characters of a text in which dates are looked for
 
 
