@@ -36,7 +36,7 @@ def test_events_and_their_times_are_kept_in_a_form_that_another_process_can_read
     made = Replay(10_000)
     made.add(HEAD, 1.0, [])
     made.add(UpstreamData(b"abc"), 2.5, [SendBody(b"abc")])
-    told = made.told
+    told = made.events
     assert told is not None
     assert pickle.loads(pickle.dumps(told)) == told
     assert [(type(event), now) for event, now in told] == [(UpstreamHead, 1.0), (UpstreamData, 2.5)]
@@ -45,10 +45,10 @@ def test_events_and_their_times_are_kept_in_a_form_that_another_process_can_read
 def test_more_than_the_limit_is_not_kept() -> None:
     made = Replay(1_000)
     made.add(Request("POST", CHAT, body=b"x" * 500), 0.0, [])
-    assert made.told is not None
+    assert made.events is not None
     made.add(UpstreamData(b"x" * 400), 0.0, [])
     made.add(Tick(), 0.0, [])
-    assert made.told is None
+    assert made.events is None
 
 
 def test_the_answer_under_a_head_is_what_came_before_the_next_head() -> None:
@@ -89,7 +89,7 @@ def test_a_session_that_is_told_the_same_sends_the_same(cuts: list[int], left: i
     replay, digest = Replay(1_000_000), SentDigest()
     for at, event in enumerate(events[: left + 1]):
         replay.add(event, at / 10, first.handle(event, at / 10))
-    for event, now in replay.told or ():
+    for event, now in replay.events or ():
         digest.add(second.handle(event, now))
     assert digest.read() == replay.sent
     for event in events[left + 1 :]:

@@ -192,11 +192,11 @@ class Placement:
 
     async def _repeat_there(self, event: Event, now: float) -> Stepped:
         """Raises Lost, Busy."""
-        told, sent = self._replay.told, self._replay.sent
-        if told is None:
+        before, sent = self._replay.events, self._replay.sent
+        if before is None:
             raise Busy("the answer is too long to be read again")
-        made = await self._run_there(event, now, told)
-        if told and made.sent != sent:
+        made = await self._run_there(event, now, before)
+        if before and made.sent != sent:
             await self._run_there(ClientGone(), now)
             raise Lost("the worker process came to another answer")
         return made

@@ -1,4 +1,4 @@
-"""What a session was told and what it sent, by which another one is brought to the same place.
+"""The events of a session and what it sent, by which another one is brought to the same place.
 
 A session has no clock, no chance and no input but its events, so one that is told the same events
 at the same times sends the same bytes. Whether it did is checked by their digest.
@@ -72,7 +72,7 @@ class Replay:
         self._sent.add(commands)
 
     @property
-    def told(self) -> tuple[Told, ...] | None:
+    def events(self) -> tuple[Told, ...] | None:
         """Return the events; None where there were too many."""
         return None if self._told is None else tuple(map(_make_portable, self._told))
 

@@ -105,16 +105,16 @@ def _take_back(made: DraftArguments, key: str, rule: EditRule) -> None:
     required one stays and is reported.
     """
     value, part = made.arguments[key], made.get_part(key)
-    held = f"'{key}' held {to_canonical_json(value)[:80]}"
+    held = to_canonical_json(value)[:80]
     found = None if _is_said_null(made, key) else made.find_stated(key)
     if found is not None:
         made.take(key, found)
     elif rule == ECHO and "default" in part and made.accepts(key, part["default"]):
         made.edit(key, part["default"], rule, ECHO_DEFAULT)
-        made.abstain(key, 0.0, None, f"{held}; it has its default now")
+        made.abstain(key, 0.0, None, f"'{key}' held {held}; it has its default now")
     elif not made.needs(key) and (not made.writes or _is_said_null(made, key)):
         made.drop(key, rule, NO_VALUE)
-        made.abstain(key, 0.0, None, f"{held}; nothing said gives a value")
+        made.abstain(key, 0.0, None, f"'{key}' held {held}; nothing said gives a value")
     else:
         made.report_unknown(key, rule)
 
