@@ -10,7 +10,7 @@ from callwright.proxy.server.budget import Allowance
 from callwright.proxy.server.lane import Busy, Lane, Lost
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import CHAT
-from callwright.proxy.server.replay import Replay, Told
+from callwright.proxy.server.replay import Replay, TimedEvent, make_portable
 from callwright.proxy.server.worker import Step, Stepped
 from callwright.proxy.session.answers.sse import json_bytes
 from callwright.proxy.session.context import Toolsets
@@ -122,30 +122,25 @@ class Placement:
     async def _step(self, event: Event, now: float) -> list[Command]:
         """A step in the worker process; without it, untouched from here on."""
         try:
-            return await self._step_there(event, now)
+            made = await self._run_there(event, now)
         except Exception as error:
             self._at.note(event)
             return self._untouched(self._at, event, now, _convert_error(error))
-
-    async def _step_there(
-        self, event: Event, now: float, before: tuple[Told, ...] = ()
-    ) -> list[Command]:
-        """Raises Lost, Busy."""
-        made = await self._run_there(event, now, before)
         self._at.note(event)
         return self._committed(made, event)
 
-    async def _run_there(self, event: Event, now: float, before: tuple[Told, ...] = ()) -> Stepped:
+    async def _run_there(
+        self, event: Event, now: float, before: tuple[TimedEvent, ...] = ()
+    ) -> Stepped:
+        """Raises Lost, Busy."""
         assert self._lane is not None
-        if isinstance(event, UpstreamHead):
-            event = replace(event, headers=dict(event.headers))
-        step = Step(self.number, event, now, self._created, before)
+        step = Step(self.number, make_portable(event), now, self._created, before)
         made = await self._lane.step(step, self._generation)
         self._generation = self._lane.generation
         return made
 
     def _committed(self, made: Stepped, event: Event) -> list[Command]:
-        """The commands of a step in the worker process, of which ``self._at`` has noted the event."""
+        """Return the commands of a step in the worker process. ``self._at`` has noted its event."""
         self._at.commit(made.commands, own=made.own)
         self._at.tape.keep(made.unsent_size)
         if self._at.over or isinstance(event, ClientGone):
@@ -171,8 +166,8 @@ class Placement:
     async def _move(
         self, session: Session, event: Event, now: float, error: OverBudget
     ) -> list[Command]:
-        """From the event loop to the worker process, where a session is told all that this one was
-        told. Without that process, untouched from here on.
+        """Continue in the worker process, in a session that gets all events of this one. Without
+        that process the request passes untouched from here on.
         """
         before = session.progress
         try:

@@ -1,7 +1,7 @@
 """The events of a session and what it sent, by which another one is brought to the same place.
 
-A session has no clock, no chance and no input but its events, so one that is told the same events
-at the same times sends the same bytes. Whether it did is checked by their digest.
+A session has no clock, no chance and no input other than its events. Another one that gets the same
+events at the same times sends the same bytes, which is checked by a digest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from callwright.proxy.session.events import (
 
 _EVENT = 200  # bytes that an event takes beside what was sent
 
-Told: TypeAlias = tuple[Event, float]
+TimedEvent: TypeAlias = tuple[Event, float]
 """An event, and the time at which it came."""
 
 
@@ -57,24 +57,26 @@ class Replay:
 
     def __init__(self, most: int) -> None:
         self._left = most
-        self._told: list[Told] | None = []
+        self._events: list[TimedEvent] | None = []
         self._sent = SentDigest()
 
     def add(self, event: Event, now: float, commands: Iterable[Command]) -> None:
         """A session has answered an event with these commands."""
-        if self._told is None:
+        if self._events is None:
             return
         self._left -= measure_event(event) + _EVENT
         if self._left < 0:
-            self._told = None
+            self._events = None
             return
-        self._told.append((event, now))
+        self._events.append((event, now))
         self._sent.add(commands)
 
     @property
-    def events(self) -> tuple[Told, ...] | None:
+    def events(self) -> tuple[TimedEvent, ...] | None:
         """Return the events; None where there were too many."""
-        return None if self._told is None else tuple(map(_make_portable, self._told))
+        if self._events is None:
+            return None
+        return tuple((make_portable(event), now) for event, now in self._events)
 
     @property
     def sent(self) -> bytes:
@@ -87,7 +89,7 @@ class Replay:
         """
         parts: list[bytes] = []
         is_within = False
-        for event in (*(event for event, _ in self._told or ()), last):
+        for event in (*(event for event, _ in self._events or ()), last):
             if isinstance(event, UpstreamHead):
                 is_within = event is head
             elif isinstance(event, UpstreamData) and is_within:
@@ -102,8 +104,8 @@ def measure_event(event: Event) -> int:
     return len(event.data) if isinstance(event, UpstreamData) else 0
 
 
-def _make_portable(told: Told) -> Told:
-    event, now = told
+def make_portable(event: Event) -> Event:
+    """Return an event that another process can read."""
     if isinstance(event, UpstreamHead):  # its headers may be of a type of the HTTP library
-        event = replace(event, headers=dict(event.headers))
-    return event, now
+        return replace(event, headers=dict(event.headers))
+    return event

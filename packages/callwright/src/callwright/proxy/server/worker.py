@@ -12,12 +12,12 @@ import os
 import pickle
 import signal
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO, Any
 
 from callwright.proxy.server.budget import Allowance
 from callwright.proxy.server.meter import Meter, process_meter
-from callwright.proxy.server.replay import SentDigest, Told, measure_event
+from callwright.proxy.server.replay import SentDigest, TimedEvent, measure_event
 from callwright.proxy.session.context import Toolsets
 from callwright.proxy.session.events import ClientGone, Command, Event, Finish, Request
 from callwright.proxy.session.session import Session
@@ -46,7 +46,7 @@ class Step:
     event: Event
     now: float
     created: int = 0
-    before: tuple[Told, ...] = ()
+    before: tuple[TimedEvent, ...] = ()
 
     @property
     def is_first(self) -> bool:
@@ -73,10 +73,16 @@ class Stepped:
     sent: bytes = b""
 
 
-def run_step(session: Session, event: Event, now: float) -> Stepped:
-    """A step of a session, wherever it is."""
-    commands = session.handle(event, now)
-    return Stepped(commands, session.wake, session.unsent_size, session.asks_own, session.asking)
+def _run_step(session: Session, step: Step) -> Stepped:
+    sent = b""
+    if step.before:
+        digest = SentDigest()
+        for event, now in step.before:
+            digest.add(session.handle(event, now))
+        sent = digest.read()
+    commands = session.handle(step.event, step.now)
+    own, asking = session.asks_own, session.asking
+    return Stepped(commands, session.wake, session.unsent_size, own, asking, sent)
 
 
 READY = Stepped([])
@@ -102,10 +108,7 @@ class Sessions:
         session = self._open.get(step.key)
         if session is None:
             session = self._open[step.key] = self._session(step)
-        sent = SentDigest()
-        for event, now in step.before:
-            sent.add(session.handle(event, now))
-        made = replace(run_step(session, step.event, step.now), sent=sent.read())
+        made = _run_step(session, step)
         if isinstance(step.event, ClientGone) or any(isinstance(c, Finish) for c in made.commands):
             del self._open[step.key]
         return made

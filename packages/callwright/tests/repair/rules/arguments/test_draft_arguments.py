@@ -38,21 +38,21 @@ def test_without_a_list_of_required_parameters_those_without_a_default_are_neede
 
 def test_a_value_that_was_said_is_found_until_another_argument_has_it() -> None:
     made = at_work({}, "a room for 3 nights")
-    found = made.find_stated("nights")
+    found = made.find_extracted("nights")
     assert found is not None
     assert found.value == 3
-    assert made.find_stated("nights") is found, "looked up once"
+    assert made.find_extracted("nights") is found, "looked up once"
     made.take("nights", found)
     assert made.arguments == {"nights": 3}
-    assert made.find_stated("guest_id") is None
+    assert made.find_extracted("guest_id") is None
 
 
 def test_nothing_was_changed_where_nothing_is_taken_edited_or_dropped() -> None:
     made = at_work({"nights": 2})
-    assert made.finished() is None
+    assert made.build_change() is None
     made.edit("nights", 3, "placeholder", 1.0)
     made.drop("nights", "placeholder", 1.0)
-    change = made.finished()
+    change = made.build_change()
     assert change is not None
     assert [(e.before, e.after) for e in change.edits] == [(2, 3), (3, None)]
     assert [call.arguments for call in change.calls.values()] == [{}]

@@ -12,7 +12,6 @@ from callwright.proxy.apis.adapters import OLDER, Front, Plain
 from callwright.proxy.apis.translated import BadRequest
 from callwright.proxy.server.meter import Meter
 from callwright.proxy.server.outbound import Outbound
-from callwright.proxy.session.answers.compose import encode_error
 from callwright.proxy.session.answers.sse import json_bytes, json_object
 from callwright.proxy.session.events import (
     ClientGone,
@@ -46,14 +45,14 @@ def pass_on(transaction: Transaction, error: BaseException, event: Event) -> Ste
     record = transaction.record
     record.fault = name_fault(error)
     told: list[Command] = [build_fault(error, record.id)]
-    if _must_be_read(transaction):
-        _refuse_unread(transaction, error, event)
-        transaction.commands[:0] = told
-        return relay_answer(transaction)
-    record.outcome = "passed"
-    record.notes.append(f"the proxy failed here ({record.fault}); what follows passed as it came")
     try:
-        _go_on(transaction, event)
+        if _must_be_read(transaction):
+            _refuse_unread(transaction, error, event)
+        else:
+            record.outcome = "passed"
+            said = f"the proxy failed here ({record.fault}); what follows passed as it came"
+            record.notes.append(said)
+            _go_on(transaction, event)
     except BaseException as second:
         if not is_fault(second):
             raise
@@ -104,38 +103,22 @@ def _refuse_unread(transaction: Transaction, error: BaseException, event: Event)
     sent first where the answer had begun.
     """
     progress, record = transaction.progress, transaction.record
-    emitted, close = _list_emitted(transaction), _list_close(transaction)
-    came = progress.tape.head
-    transaction.stream = transaction.stream or (came is not None and came.is_stream)
-    transaction.context = transaction.answer = None
-    transaction.asking, record.outcome = "", "failed"
+    close = _stop_reading(transaction, event)
+    if progress.over:
+        return
     why = f"{record.fault}: {error}" if isinstance(error, OverBudget) else record.fault
     message = (
         f"callwright: this request or its reply could not be read ({why}), and with --guard on no"
         " reply to a request with tools passes unread. Send it again, or a shorter one."
     )
-    if progress.over or isinstance(event, ClientGone):
-        progress.over, transaction.commands = True, close
-        return
-    if not progress.head_was_sent:
-        progress.head_sent, transaction.commands = False, close
-        return transaction.refuse(503, message)
-    record.notes.append(message)
-    transaction.commands = [*emitted, *close]
-    if not (transaction.stream and _end_stream(transaction, message)):
-        transaction.break_off()
-
-
-def _end_stream(transaction: Transaction, message: str) -> bool:
-    """Return True if the client of a stream could be told why it ends."""
-    try:
-        transaction.write(b"\n\n" + encode_error(message))  # half an event may have gone out
-        transaction.finish()
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        return False
-    return True
+    if progress.head_was_sent:
+        head = progress.tape.head
+        transaction.stream = transaction.stream or (head is not None and head.is_stream)
+        record.notes.append(message)
+    else:
+        progress.head_sent, transaction.commands = False, []
+    transaction.commands += close
+    transaction.end_in_error(503, message)
 
 
 def _translate_only(transaction: Transaction, front: Front) -> None:
@@ -154,11 +137,7 @@ def _go_on(transaction: Transaction, event: Event) -> None:
     """
     progress, streamed = transaction.progress, transaction.streamed
     left_out = streamed.left_out() if streamed is not None else b""
-    transaction.context = transaction.answer = None
-    transaction.asking = ""
-    emitted, close = _list_emitted(transaction), _list_close(transaction)
-    progress.over = progress.over or isinstance(event, ClientGone)
-    transaction.commands = close if progress.over else emitted
+    close = _stop_reading(transaction, event)
     if progress.over:
         return
     if progress.tape.head is not None:
@@ -180,6 +159,19 @@ def _go_on(transaction: Transaction, event: Event) -> None:
         transaction.commands.append(transaction.bare or transaction.outbound.unchanged())
 
 
+def _stop_reading(transaction: Transaction, event: Event) -> list[Command]:
+    """Leave the commands that the event has led to for the client, or if that has gone, none for
+    it. Return those that close the upstream.
+    """
+    progress = transaction.progress
+    transaction.context = transaction.answer = None
+    transaction.asking = ""
+    emitted, close = _list_emitted(transaction), _list_close(transaction)
+    progress.over = progress.over or isinstance(event, ClientGone)
+    transaction.commands = close if progress.over else emitted
+    return close
+
+
 def _answer_untouched(transaction: Transaction, head: UpstreamHead, left_out: bytes) -> None:
     transaction.stream = head.is_stream
     if not transaction.progress.head_sent:
@@ -194,7 +186,8 @@ def _go_on_untranslated(transaction: Transaction, event: Event) -> None:
     begun in that API no more can be told than that it broke off.
     """
     progress = transaction.progress
-    if not progress.head_was_sent and progress.tape.complete:
+    is_whole = not progress.head_was_sent and progress.tape.complete
+    if is_whole and not _must_be_read(transaction):
         transaction.front, transaction.writer, progress.head_sent = None, Plain(), False
         transaction.outbound = Outbound(transaction.outbound.request)
         transaction.bare, transaction.commands = None, []

@@ -190,11 +190,16 @@ class Transaction(ClientSide):
         """End an answer that will not come, or broke off: the client is told, after what had been
         held back.
         """
-        self.record.outcome = "failed"
         self.record.notes.append(failure.message)
-        message = f"upstream: {failure.message}"
+        self.end_in_error(504 if failure.kind == "timeout" else 502, f"upstream: {failure.message}")
+
+    def end_in_error(self, status: int, message: str) -> None:
+        """End an answer with an error: with this status, or in a stream that has begun, after what
+        had been held back.
+        """
+        self.record.outcome = "failed"
         if not self.progress.head_sent:
-            self.refuse(504 if failure.kind == "timeout" else 502, message)
+            self.refuse(status, message)
         elif self.stream:
             self.write(self.streamed.end() if self.streamed is not None else b"")
             self.write(b"\n\n" + compose.encode_error(message))  # half an event may have gone out

@@ -33,9 +33,9 @@ def _argument_rule(
     """A rule that works on the arguments of every draft that it looks at."""
 
     def find(draft: Draft, context: ReplyContext) -> Change | None:
-        made = DraftArguments(draft, context)
-        work(made)
-        return made.finished()
+        arguments = DraftArguments(draft, context)
+        work(arguments)
+        return arguments.build_change()
 
     return call_rule(id, cost, find, when)
 
@@ -56,9 +56,9 @@ ARGUMENT_RULES: tuple[Rule[ReplyContext], ...] = (
 
 def is_triggered(draft: Draft, context: ReplyContext) -> bool:
     """Return True if a value of a draft is an echo, a placeholder, or an identifier from nowhere."""
-    made = DraftArguments(draft, context)
+    arguments = DraftArguments(draft, context)
     return any(
-        key not in made.referring
-        and (is_no_value(made, key, value) or may_lack_source(made, key, value))
-        for key, value in made.arguments.items()
+        key not in arguments.referring
+        and (is_no_value(arguments, key, value) or may_lack_source(arguments, key, value))
+        for key, value in arguments.arguments.items()
     )

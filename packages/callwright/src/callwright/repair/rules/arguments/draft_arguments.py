@@ -34,8 +34,8 @@ class DraftArguments:
     """
 
     def __init__(self, draft: Draft, context: ReplyContext) -> None:
-        self.draft = draft
-        self.context = context
+        self.id, self.call, self.errors = draft.id, draft.call, draft.errors
+        self._draft, self._context = draft, context
         self.situation = context.situation
         self.tool = context.situation.by_name[draft.call.tool]
         self.arguments = draft.arguments
@@ -47,12 +47,12 @@ class DraftArguments:
     @cached_property
     def others(self) -> list[JsonObject]:
         """The arguments of the reply's other calls."""
-        return self.context.other_arguments(self.draft)
+        return self._context.other_arguments(self._draft)
 
-    def finished(self) -> Change | None:
-        """The change, if there is one."""
-        if self.arguments is not self.draft.arguments:
-            self.change.calls[self.draft.id] = replace(self.draft.call, arguments=self.arguments)
+    def build_change(self) -> Change | None:
+        """Return the change, if there is one."""
+        if self.arguments is not self._draft.arguments:
+            self.change.calls[self.id] = replace(self.call, arguments=self.arguments)
         return self.change if self.change else None
 
     # ------------------------------------------------------------ the schema
@@ -93,9 +93,9 @@ class DraftArguments:
     def unknown(self) -> list[str]:
         """The required parameters whose value nobody has said, as far as is known by now."""
         found = [d.location.pointer for d in self.change.diagnostics if d.rule == MISSING]
-        return [*self.draft.missing, *(str(pointer[-1]) for pointer in found)]
+        return [*self._draft.missing, *(str(pointer[-1]) for pointer in found)]
 
-    def is_held(self, value: Json) -> bool:
+    def is_grounded(self, value: Json) -> bool:
         """Return True if an identifier was stated in one piece. One that is glued together from
         stated parts was invented.
         """
@@ -110,7 +110,7 @@ class DraftArguments:
             key, value, part, self.situation.sources, self.situation.low
         )
 
-    def find_stated(self, key: str) -> extracted.Candidate | None:
+    def find_extracted(self, key: str) -> extracted.Candidate | None:
         """Return the value that the conversation states for a parameter, if its schema accepts it
         and it is sure enough. It is looked up once as long as the arguments stay the same.
         """
@@ -125,7 +125,7 @@ class DraftArguments:
             return None
         used = [v for k, v in self.arguments.items() if k != key]
         used += [v for other in self.others for v in other.values()]
-        siblings = self.context.sibling_arguments(self.draft)
+        siblings = self._context.sibling_arguments(self._draft)
         alike = [s[key] for s in siblings if key in s]
         found = extracted.extract_value(
             key, part, self.situation.talk, used, alike, list_partner_values(key, self.arguments)
@@ -170,19 +170,19 @@ class DraftArguments:
 
     def edit(self, key: str, value: Json, rule: EditRule, confidence: float) -> None:
         """Give a parameter another value."""
-        place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
+        place, before = in_arguments(self.id, key), self.arguments.get(key)
         self.arguments = {**self.arguments, key: value}
         self.change.list_edit(place, before, value, rule, confidence)
 
     def drop(self, key: str, rule: EditRule, confidence: float) -> None:
         """Leave an argument out."""
-        place, before = in_arguments(self.draft.id, key), self.arguments.get(key)
+        place, before = in_arguments(self.id, key), self.arguments.get(key)
         self.arguments = {k: v for k, v in self.arguments.items() if k != key}
         self.change.list_edit(place, before, None, rule, confidence)
 
     def report(self, kind: ViolationKind, key: str, message: str, keyword: str, got: Json) -> None:
         """Report an error in an argument."""
-        self.change.report(kind, in_arguments(self.draft.id, key), message, keyword, got)
+        self.change.report(kind, in_arguments(self.id, key), message, keyword, got)
 
     def report_unknown(self, key: str, keyword: str) -> None:
         """Report a required argument that holds no value, where nothing said gives one."""
@@ -191,10 +191,10 @@ class DraftArguments:
             f"'{key}' holds {to_canonical_json(value)[:80]} instead of a value, and nothing said gives"
             " the real one."
         )
-        self.change.note_missing(self.draft.id, key)
+        self.change.note_missing(self.id, key)
         self.report("ungrounded", key, said, keyword, value)
 
     def abstain(self, key: str, confidence: float, candidate: Json, reason: str) -> None:
         """Note what may be wrong with an argument, and leave it."""
-        place = in_arguments(self.draft.id, key)
+        place = in_arguments(self.id, key)
         self.change.hint(place, reason + ".", round(confidence, 3), candidate)

@@ -18,111 +18,111 @@ UNSOURCED = threshold("callwright.repair", "arguments_left_out.drop_unsourced")
 _DAY_OR_TIME = re.compile(r"\d[-/:]\d")
 
 
-def may_lack_source(made: DraftArguments, key: str, value: Json) -> bool:
+def may_lack_source(draft: DraftArguments, key: str, value: Json) -> bool:
     """Return True if a value is written as its description does not want it, or if nobody may have
     said it.
     """
-    part = made.tool.properties.get(key)
+    part = draft.tool.properties.get(key)
     if isinstance(value, dict | list):
         return False
     if isinstance(value, str) and formats.convert_to_documented(value, part) is not NONE:
         return True
-    if not made.situation.informed:
+    if not draft.situation.informed:
         return False
-    if is_identifier(key, value, part) and not made.is_held(value):
+    if is_identifier(key, value, part) and not draft.is_grounded(value):
         return True
-    return made.situation.settings.leave_out and key not in made.tool.required
+    return draft.situation.settings.leave_out and key not in draft.tool.required
 
 
-def fill_missing(made: DraftArguments) -> None:
+def fill_missing(draft: DraftArguments) -> None:
     """Required values that the call lacks and somebody said."""
-    for key in made.tool.required:
-        if key not in made.arguments:
-            found = made.find_stated(key)
+    for key in draft.tool.required:
+        if key not in draft.arguments:
+            found = draft.find_extracted(key)
             if found is not None:
-                made.take(key, found)
+                draft.take(key, found)
             else:
-                made.change.note_missing(made.draft.id, key)
+                draft.change.note_missing(draft.id, key)
 
 
-def trace_values(made: DraftArguments) -> None:
+def trace_values(draft: DraftArguments) -> None:
     """Identifiers that nothing said holds, days in another format than documented, values
     nothing supports.
     """
-    for key, value in list(made.arguments.items()):
-        if key in made.referring or not _respell_as_documented(made, key, value):
+    for key, value in list(draft.arguments.items()):
+        if key in draft.referring or not _respell_as_documented(draft, key, value):
             continue
         is_whole = not isinstance(value, dict | list)
-        if made.situation.informed and is_whole and key not in made.unknown:
-            _trace_value(made, key, value)
+        if draft.situation.informed and is_whole and key not in draft.unknown:
+            _trace_value(draft, key, value)
 
 
-def _respell_as_documented(made: DraftArguments, key: str, value: Json) -> bool:
+def _respell_as_documented(draft: DraftArguments, key: str, value: Json) -> bool:
     """Write a value as its description wants it, where its schema refuses it as it is. Return False
     if it is accepted, and only noted.
     """
     rule = formats.FORMAT
-    spelled = formats.convert_to_documented(value, made.tool.properties.get(key))
-    if spelled is NONE or not made.accepts(key, spelled):
+    spelled = formats.convert_to_documented(value, draft.tool.properties.get(key))
+    if spelled is NONE or not draft.accepts(key, spelled):
         return True
-    if not made.accepts(key, value):
-        made.edit(key, spelled, rule, formats.CONFIDENCE[rule])
+    if not draft.accepts(key, value):
+        draft.edit(key, spelled, rule, formats.CONFIDENCE[rule])
         return True
     said = (
         f"'{key}' is {to_canonical_json(value)[:80]}, which its description wants written"
         " in another way"
     )
-    made.abstain(key, formats.CONFIDENCE[rule], spelled, said)
+    draft.abstain(key, formats.CONFIDENCE[rule], spelled, said)
     return False
 
 
-def _trace_value(made: DraftArguments, key: str, value: Json) -> None:
-    part = made.tool.properties.get(key)
-    verdict = classify_value(key, value, part, made.situation.sources)
-    if verdict == "held" and is_identifier(key, value, part) and not made.is_held(value):
+def _trace_value(draft: DraftArguments, key: str, value: Json) -> None:
+    part = draft.tool.properties.get(key)
+    verdict = classify_value(key, value, part, draft.situation.sources)
+    if verdict == "held" and is_identifier(key, value, part) and not draft.is_grounded(value):
         verdict = "identifier"
     is_unsourced = verdict in ("identifier", "invented", "derived")
-    if made.situation.settings.leave_out and is_unsourced and _may_go(made, key, value):
-        made.drop(key, EditRules.DROP_UNSOURCED, UNSOURCED)
+    if draft.situation.settings.leave_out and is_unsourced and _may_go(draft, key, value):
+        draft.drop(key, EditRules.DROP_UNSOURCED, UNSOURCED)
     elif verdict == "identifier":
-        _replace_identifier(made, key, value)
+        _replace_identifier(draft, key, value)
 
 
-def _replace_identifier(made: DraftArguments, key: str, value: Json) -> None:
-    found = made.find_stated(key)
+def _replace_identifier(draft: DraftArguments, key: str, value: Json) -> None:
+    found = draft.find_extracted(key)
     said = f"'{key}' is {to_canonical_json(value)[:80]}, an identifier that nothing said so far contains."
     if found is not None and found.kind == "labelled" and type(found.value) is type(value):
-        if not made.accepts(key, value):
-            made.take(key, found)
+        if not draft.accepts(key, value):
+            draft.take(key, found)
             return
         said += f" {to_canonical_json(found.value)[:80]} was said."
-    made.report("ungrounded", key, said, "identifier", value)
-    if made.needs(key):
-        made.change.note_missing(made.draft.id, key)
+    draft.report("ungrounded", key, said, "identifier", value)
+    if draft.needs(key):
+        draft.change.note_missing(draft.id, key)
 
 
-def _may_go(made: DraftArguments, key: str, value: Json) -> bool:
+def _may_go(draft: DraftArguments, key: str, value: Json) -> bool:
     """Return True if an optional value can be left out. Nothing in the conversation concerns
     it, and the schema permits its absence.
     """
-    if made.needs(key) or key not in made.arguments or _is_alluded(made, key, value):
+    if draft.needs(key) or key not in draft.arguments or _is_alluded(draft, key, value):
         return False
-    kept = {k: v for k, v in made.arguments.items() if k != key}
-    return made.compiled.accepts(kept) or not made.compiled.accepts(made.arguments)
+    kept = {k: v for k, v in draft.arguments.items() if k != key}
+    return draft.compiled.accepts(kept) or not draft.compiled.accepts(draft.arguments)
 
 
-def _is_alluded(made: DraftArguments, key: str, value: Json) -> bool:
+def _is_alluded(draft: DraftArguments, key: str, value: Json) -> bool:
     """Return True if the conversation mentions the parameter or has a word of the value. Days
     and times also count, since they are derived. So does a value that differs from the one in
     another call.
     """
     if isinstance(value, str) and _DAY_OR_TIME.search(value):
         return True
-    if any(key in other and other[key] != value for other in made.others):
+    if any(key in other and other[key] != value for other in draft.others):
         return True
     about = [*split_words(key)]
     if isinstance(value, str):
         about += [*split_words(value), *filter(str.isalpha, formats.list_synonyms(value))]
     return any(
-        len(w) > 3 and w not in GENERIC and made.situation.sources.mentions(w) for w in about
+        len(w) > 3 and w not in GENERIC and draft.situation.sources.mentions(w) for w in about
     )
