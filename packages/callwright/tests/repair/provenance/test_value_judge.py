@@ -241,6 +241,23 @@ def test_a_code_is_its_own_digits_in_any_spelling(said: str, value: str, is_held
     assert bool(held(writing(order_id=CODE), {"order_id": value}, said)) is is_held
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "string", "description": "Code of the part, as A-100"},
+        {"type": "string", "description": "Code of the part (A-100)"},
+        {"type": "string", "pattern": "^[A-Z]-[0-9]{3}$", "description": "Code: A-100 or so"},
+    ],
+)
+def test_a_code_in_a_description_is_no_source_of_a_write(part: JsonObject) -> None:
+    call: JsonObject = {"part_code": "A-100"}
+    assert held(writing(part_code=part), call, "Order a desk lamp.") == ["part_code"]
+    assert held(writing(part_code=part), call, "Order an A-100.") == []
+    assert held(writing(part_code={**part, "default": "A-100"}), call, "Order a lamp.") == []
+    reading = Tool("look", "", writing(part_code=part).input_schema)
+    assert held(reading, call, "Look at a desk lamp.") == [], "a read does no harm"
+
+
 def test_what_is_looked_up_stands_in_one_piece() -> None:
     said = "Cancel the order of the blue chair and the old lamp."
     for value, made in (("blue-chair", ()), ("blue-lamp", ("order_id",))):

@@ -113,7 +113,10 @@ class ValueJudge:
                 known = self._said, self._near, self._looked_up, self._tool, self._call
                 return ValueJudge(bare, *known).holds(key, value, node)
         role = self._find_role(key, value, node)
-        if is_schema_value(value, node):
+        # a code in a description is an example, in whatever words: no write is made with it
+        is_code = _is_numbered(key, value) and self._is_declared_write()
+        is_given = is_set_by_schema if is_code else is_schema_value
+        if is_given(value, node):
             return True
         if not role:
             return not self._is_unfilled(value, node)
@@ -545,19 +548,24 @@ def _is_listed(value: str, node: Node) -> bool:
     return isinstance(listed, list) and value in listed
 
 
+def is_set_by_schema(value: Json, node: Node) -> bool:
+    """Return True if a value is the schema's default, or a bound of a range beyond 0 and 1."""
+    node = node.resolved()
+    givers = _GIVING if value in (0, 1) else (*_GIVING, *_BOUNDS)
+    return any(
+        to_canonical_json(node.get(key)) == to_canonical_json(value)
+        for key in givers
+        if node.get(key) is not None
+    )
+
+
 def is_schema_value(value: Json, node: Node) -> bool:
     """Return True if the schema itself gives the value: its default, a bound of a range beyond 0
     and 1, or a value that its description names, except as an example.
     """
-    node = node.resolved()
-    givers = _GIVING if value in (0, 1) else (*_GIVING, *_BOUNDS)
-    if any(
-        to_canonical_json(node.get(key)) == to_canonical_json(value)
-        for key in givers
-        if node.get(key) is not None
-    ):
+    if is_set_by_schema(value, node):
         return True
-    about = node.get("description")
+    about = node.resolved().get("description")
     if not isinstance(about, str):
         return False
     text = value if isinstance(value, str) else to_canonical_json(value)
