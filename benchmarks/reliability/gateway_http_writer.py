@@ -21,7 +21,7 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http import EventMessage, EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from callwright.cli.proxy import open_socket
+from callwright.serving.sockets import open_socket
 
 KINDS = ("modern", "older", "resumable")
 _HALF = 0.005  # seconds before and after the write

@@ -23,7 +23,6 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from callwright.cli.proxy import open_socket
 from callwright.gateway.configuration import read_servers
 from callwright.gateway.server.authorizer import KeyAuthorizer
 from callwright.gateway.server.counters import GatewayCounters
@@ -32,6 +31,7 @@ from callwright.gateway.server.http_door import HttpDoor
 from callwright.gateway.session.pins import ProcessPins
 from callwright.gateway.session.profile import ProcessProfiles
 from callwright.serving.access import Access
+from callwright.serving.sockets import open_socket
 
 HERE = Path(__file__).resolve().parent
 WRITER = HERE.parent / "reliability" / "gateway_writer.py"

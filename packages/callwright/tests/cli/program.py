@@ -21,10 +21,18 @@ import pytest
 from callwright.cli import main
 
 SECONDS = 120
-_OURS = ("cli.app", "cli.run", "planning.edges", "models", "weights", "http")
+_COMMANDS = (
+    *("app", "check", "demo", "doctor", "effects", "follow", "gateway.approve", "gateway.serve"),
+    *("health", "plan", "proxy", "refine", "retrieve", "run", "runs", "simulate", "tools"),
+    *("try_tools", "view", "weights"),
+)
+_OURS = ("models.openai", "planning.edges", "proxy.server.app", "tools.openapi", "http", "weights")
+_LAB = ("cli.explore", "cli.train", "cli.verify", "transcripts", "verify")  # where it is installed
 _IMPORTED = [
     "tests.cli.program",
+    *(f"callwright.cli.{name}" for name in _COMMANDS),
     *(f"callwright.{name}" for name in _OURS),
+    *(f"callwright_lab.{name}" for name in _LAB),
     "aiohttp",
     "mcp",
     "numpy",
@@ -89,6 +97,8 @@ def _server() -> BaseContext:
     context.set_forkserver_preload(_IMPORTED)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENBLAS_NUM_THREADS", "1")  # who forks must have no threads
+        # before 3.13 the server does not take our path, and every fork imported this file and pytest
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
         forkserver.ensure_running()
     return context
 

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from callwright.cli.proxy import ProxySetup, open_socket
+from callwright.cli.proxy import ProxySetup
 from callwright.cli.simulate import Served, serve_simulator
 from callwright.nouns.errors import ConfigError
 from callwright.nouns.types import ToolOutput
+from callwright.serving.sockets import open_socket
 from callwright.tools.catalog import open_catalog
 
 TOOLS = '''

@@ -17,7 +17,6 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_client_server_memory_streams
 
-from callwright.cli.proxy import open_socket
 from callwright.gateway.configuration import read_servers
 from callwright.gateway.server.authorizer import Authorizer, KeyAuthorizer
 from callwright.gateway.server.counters import GatewayCounters
@@ -25,6 +24,7 @@ from callwright.gateway.server.gateway import Gateway, GatewaySetup
 from callwright.gateway.server.handlers import build_server
 from callwright.gateway.server.http_door import HttpDoor
 from callwright.serving.access import Access
+from callwright.serving.sockets import open_socket
 from tests.gateway.warm_python import words_of
 
 HERE = Path(__file__).parent

@@ -11,9 +11,9 @@ from typing import Any
 import uvicorn
 
 from callwright import Failure
-from callwright.cli.proxy import open_socket
 from callwright.http import Egress, HttpClient, HttpResponse
 from callwright.nouns.types import READ, Tool, ToolCall, ToolOutput
+from callwright.serving.sockets import open_socket
 from callwright.simulation.routes import Route
 from callwright.simulation.server import ToolServer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import gc
 import json
 import logging
@@ -34,6 +33,13 @@ from callwright.proxy.session.events import Probed
 from callwright.proxy.session.settings import GuardSetting, Guided, GuidedPart, Settings
 from callwright.serving.access import Access, host_name
 from callwright.serving.line_log import LineLog, LogHandler
+from callwright.serving.sockets import (
+    BACKLOG,
+    connections_with_files,
+    explain_unreachable,
+    open_socket,
+    render_host,
+)
 from callwright.tools.declared_effects import DeclaredEffects
 from callwright.tools.overlay import Overlay
 
@@ -48,8 +54,6 @@ UPSTREAM_KEY = "CALLWRIGHT_API_KEY"
 MODES: tuple[Guided, ...] = get_args(Guided)
 GUARDS: tuple[GuardSetting, ...] = get_args(GuardSetting)
 PARTS: tuple[GuidedPart, ...] = get_args(GuidedPart)
-_BACKLOG = 2048
-_PORTS = 65_535
 _PACKAGES = str(
     Path(__file__).resolve().parents[2]
 )  # the folder that this package was imported from
@@ -60,9 +64,7 @@ _RESTARTED = (
     "import sys; sys.path.append(sys.argv[1]); from callwright.cli.proxy import restarted;"
     " restarted()"
 )
-_OWN_FILES = 100  # libraries, logs, sockets that listen
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_PATIENCE = 2.0  # seconds for a first look at the upstream
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,63 +339,13 @@ def build_server(proxy: Proxy, host: str, port: int) -> uvicorn.Server:
         ws="none",
         proxy_headers=False,
         lifespan="on",
-        backlog=_BACKLOG,
+        backlog=BACKLOG,
         server_header=False,
         date_header=False,
         timeout_keep_alive=round(budget.idle_seconds),
         timeout_graceful_shutdown=30,
     )
     return uvicorn.Server(config)
-
-
-def connections_with_files(wanted: int) -> int:
-    """Return the number of client connections, each with one upstream, that the process may have
-    open. The process raises its own limit as far as the system allows.
-    """
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return wanted
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = 2 * wanted + _OWN_FILES
-    if soft != resource.RLIM_INFINITY and soft < needed:
-        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return (
-        wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, (soft - _OWN_FILES) // 2))
-    )
-
-
-def open_socket(host: str, port: int, what: str = "proxy") -> socket.socket:
-    """A socket that listens there, for ``what`` will serve; port 0 takes a free one. Raises
-    ConfigError.
-    """
-    if not 0 <= port <= _PORTS:
-        raise ConfigError(
-            f"there is no port {port}",
-            hint=f"--port takes 1 to {_PORTS}, or 0 for any that is free",
-        )
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=_BACKLOG)
-        # what is accepted inherits it: asyncio sets it for its own sockets only, and without it an
-        # answer in two pieces waits 40 ms for the client's acknowledgement of the first
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listening
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            other = (
-                f"is a {what} running already? Stop it, or take another port: --port"
-                f" {min(port + 10, _PORTS)}"  # the next ones are defaults of other commands
-            )
-            raise ConfigError(f"port {port} of {host} is taken", hint=other) from None
-        if error.errno == errno.EACCES:
-            raise ConfigError(
-                f"port {port} may not be listened on by this user",
-                hint="--port 0 takes any that is free",
-            ) from None
-        said = f"{host} is no address of this machine ({error.strerror or error})"
-        raise ConfigError(said, hint="--host 127.0.0.1") from None
 
 
 def _list_unreachable(proxy: Proxy) -> list[str]:
@@ -406,26 +358,6 @@ def _list_unreachable(proxy: Proxy) -> list[str]:
             for _, why in found
         ]
     return [f"nothing answers at {base} now ({why})" for base, why in found]
-
-
-def explain_unreachable(base: str) -> str:
-    """Return the reason why nothing answers at an upstream's address; empty if something does."""
-    parts = urlsplit(base)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        socket.create_connection((str(parts.hostname), port), timeout=_PATIENCE).close()
-    except OSError as error:
-        return str(error.strerror or error)
-    return ""
-
-
-def render_host(host: str) -> str:
-    """Return a host as it stands in a URL that a person opens: ``localhost`` for 127.0.0.1, an IPv6
-    address in brackets.
-    """
-    if host == "127.0.0.1":
-        return "localhost"
-    return f"[{host}]" if ":" in host else host
 
 
 def _open_log(lines: Lines) -> LineLog:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from callwright.agent.safety.approvals import OfferedTools, find_approved
 from callwright.agent.safety.clear import ClearanceState, ClearedCall, Denied, clear
 from callwright.agent.safety.consent import Consent
-from callwright.cli.proxy import open_socket, render_host
 from callwright.cli.settings.options import EVERY_SOURCE
 from callwright.cli.terminal.console import format_count
 from callwright.models import open_model
@@ -28,6 +27,7 @@ from callwright.nouns.trace import JsonlSink, Trace
 from callwright.nouns.types import Tool, ToolCall, ToolOutput
 from callwright.proxy.server.budget import Budget
 from callwright.repair.gate import Gate, Refusal
+from callwright.serving.sockets import open_socket, render_host
 from callwright.simulation.recording import Recording, record_call, start_recording
 from callwright.simulation.routes import Answer, registered_routes
 from callwright.simulation.server import LOOPBACK, ToolServer

@@ -215,7 +215,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _find_port() -> int:
-    from callwright.cli.proxy import open_socket
+    from callwright.serving.sockets import open_socket
 
     with open_socket("127.0.0.1", 0) as free:
         port: int = free.getsockname()[1]

@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from callwright.cli.proxy import open_socket
+from callwright.serving.sockets import open_socket
 
 REALM = "/realm"  # most issuers have a path, and the SDK's models add a slash to those without
 

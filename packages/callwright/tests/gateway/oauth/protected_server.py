@@ -15,7 +15,7 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import MCPServer
 from pydantic import AnyHttpUrl
 
-from callwright.cli.proxy import open_socket
+from callwright.serving.sockets import open_socket
 from tests.gateway.oauth.issuer import Issuer
 
 

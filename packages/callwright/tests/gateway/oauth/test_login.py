@@ -40,7 +40,7 @@ async def test_a_user_logs_in_once_by_browser_and_the_tokens_are_for_this_server
 async def test_a_client_that_was_registered_by_hand_is_used(issuer: Issuer, tmp_path: Path) -> None:
     with_port = Server("mail")
     async with serve_protected(issuer) as protected, asyncio.TaskGroup() as group:
-        from callwright.cli.proxy import open_socket
+        from callwright.serving.sockets import open_socket
 
         with open_socket("127.0.0.1", 0) as free:
             port = free.getsockname()[1]

@@ -23,7 +23,6 @@ from callwright.cli.gateway.assembly import (
     build_setup,
     open_refiner,
 )
-from callwright.cli.proxy import open_socket, render_host
 from callwright.cli.refiner import RefinerSetup, list_warnings
 from callwright.gateway.configuration import ServersFile, read_servers_file
 from callwright.gateway.exposure import ExposureSettings
@@ -42,6 +41,7 @@ from callwright.nouns.log_line import LogFormat
 from callwright.nouns.redaction import select_redactable
 from callwright.serving.access import LOOPBACK, Access, host_name
 from callwright.serving.line_log import LineLog, LogHandler
+from callwright.serving.sockets import open_socket, render_host
 from callwright.tools.evidence import EvidenceStore
 
 KEY = "CALLWRIGHT_GATEWAY_KEY"
