@@ -85,7 +85,8 @@ def world(folder: Path, requests: str = REQUESTS) -> World:
 
 
 @posix
-@pytest.mark.parametrize("count", [1, pytest.param(5, marks=pytest.mark.heavy)])
+@pytest.mark.heavy
+@pytest.mark.parametrize("count", [1, 5])
 def test_killed_at_random_points_nothing_is_asked_twice_and_nothing_is_lost(
     count: int, tmp_path: Path
 ) -> None:

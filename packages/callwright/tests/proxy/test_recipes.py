@@ -120,7 +120,13 @@ def test_the_page_starts_the_proxy_before_each_server_on_the_servers_own_port() 
     assert all(base.startswith(PROXY) for base in BASES.values())
 
 
-@pytest.mark.parametrize("name", STAND_INS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("llamacpp", "ollama") else pytest.param(name, marks=pytest.mark.heavy)
+        for name in STAND_INS
+    ],
+)
 async def test_each_client_gets_its_call_and_its_answer_before_each_server(
     name: str, tmp_path: Path
 ) -> None:

@@ -46,7 +46,12 @@ def measure(
 
 
 @pytest.mark.parametrize(
-    ("task_set", "way"), [("office", "direct"), ("home", "direct"), ("home", "proxy")]
+    ("task_set", "way"),
+    [
+        pytest.param("office", "direct", marks=pytest.mark.heavy),
+        pytest.param("home", "direct", marks=pytest.mark.heavy),
+        ("home", "proxy"),
+    ],
 )
 def test_the_right_script_does_every_task_and_no_harm(task_set: str, way: str) -> None:
     """Also behind the guard, which has nothing to stop."""
@@ -69,7 +74,8 @@ def play(task: Task, style: Style) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("task_set", "unasked", "repeated"), [("office", 30, 40), ("home", 84, 15)]
+    ("task_set", "unasked", "repeated"),
+    [("office", 30, 40), pytest.param("home", 84, 15, marks=pytest.mark.heavy)],
 )
 def test_the_careless_script_does_its_known_harm(
     task_set: str, unasked: int, repeated: int

@@ -63,6 +63,7 @@ def test_every_requirement_is_pinned(name: str) -> None:
     assert all(line.count("==") == 1 for line in read_requirements(name))
 
 
+@pytest.mark.heavy
 def test_an_environment_that_cannot_be_made_is_said_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,7 +33,9 @@ FILES = ("multi_turn_base", "multi_turn_base_13")
 """Two turns in a file system; the first of them writes a file."""
 
 
-@pytest.fixture(params=[False, True], ids=["prompted", "native"])
+@pytest.fixture(
+    params=[pytest.param(False, marks=pytest.mark.heavy), True], ids=["prompted", "native"]
+)
 def native(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 

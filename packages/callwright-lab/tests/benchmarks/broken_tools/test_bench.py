@@ -68,6 +68,7 @@ def make_up(schema: Any) -> Any:
     return "amber"
 
 
+@pytest.mark.heavy
 async def test_every_system_of_the_papers_table_3_is_a_row(tmp_path: Path) -> None:
     """Planned only, simulated only, real only, and both; beside no re-ranker and a model's."""
 

@@ -32,6 +32,7 @@ async def test_a_model_without_a_file_is_as_large_as_its_name_says() -> None:
     assert await find_model_size(ScriptedModel([])) is None
 
 
+@pytest.mark.heavy
 @pytest.mark.model
 async def test_a_file_whose_name_says_nothing_is_counted(tmp_path: Path) -> None:
     nameless = tmp_path / "model.gguf"

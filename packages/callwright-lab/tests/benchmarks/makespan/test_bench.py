@@ -32,7 +32,13 @@ def test_tasks_are_those_of_several_calls_that_succeed() -> None:
 
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, "toolmvr", "toolmvr-no-gate", "code+reflect"])
-@pytest.mark.parametrize("name", ["three-sunsets", "wanjiru-flight", "lisbon-people"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "three-sunsets",
+        *(pytest.param(n, marks=pytest.mark.heavy) for n in ("wanjiru-flight", "lisbon-people")),
+    ],
+)
 async def test_every_strategy_solves_what_the_expert_knows(name: str, strategy: str) -> None:
     row = await measure_run(DESK, select_tasks(DESK.tasks, "all", [name])[0], strategy, PACE)
     assert row["reasons"] == []
