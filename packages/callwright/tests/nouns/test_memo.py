@@ -10,8 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from callwright.dataflow import flow
-from callwright.language import tokens
-from callwright.nouns.memo import LAST, cache_by_text
+from callwright.language import detect, tokens
+from callwright.language.number_words import read_number_words
+from callwright.nouns.memo import LAST, cache_by_digest, cache_by_text
 
 
 class Made:
@@ -68,3 +69,36 @@ def test_what_is_made_of_a_conversation_is_not_kept(function: Callable[[str], ob
         assert held(200, 8 * LAST) < 2 * few
     finally:
         tracemalloc.stop()
+
+
+def test_what_is_small_is_made_once_of_a_long_text_too_and_the_text_is_not_held() -> None:
+    class Text(str):
+        """One that can be seen to be held."""
+
+    asked: list[int] = []
+
+    @cache_by_digest(most=3, longest=4)
+    def count(text: str) -> int:
+        asked.append(len(text))
+        return len(text)
+
+    long = Text("five letters and more")
+    seen = weakref.ref(long)
+    assert [count(text) for text in ("abc", long, "abc", str(long))] == [3, 21, 3, 21]
+    assert asked == [3, 21]
+    del long
+    gc.collect()
+    assert seen() is None
+    for length in (6, 7, 8):
+        assert count("x" * length) == length
+    assert count("five letters and more") == 21, "only so many are remembered"
+    assert asked == [3, 21, 6, 7, 8, 21]
+    assert count("half a \ud83d character") == 18, "any text has a digest"
+
+
+def test_a_conversation_that_comes_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"Order {n}: seven and twenty bolts of the first lot. " * 40 for n in range(3 * LAST)]
+    read = [(detect.language_of(text), read_number_words(text, ["en"])) for text in texts]
+    assert all(language == "en" and 27.0 in numbers for language, numbers in read)
+    monkeypatch.setattr(detect, "script_of", lambda text: pytest.fail(f"read again: {text[:9]}"))
+    assert [(detect.language_of(t), read_number_words(t, ["en"])) for t in texts] == read

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from callwright.language.vocabulary import Vocabulary
-from callwright.nouns.memo import cache_by_text
+from callwright.nouns.memo import cache_by_digest
 
 DETECTION: Final = Vocabulary("detection")
 LONGEST: Final = 4_000  # characters of a text that are looked at
@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:['’][^\W\d_]+)*")  # a letter by itself is
 _QUOTED = re.compile(r"""(["'“‘«„])[¿¡].*?(?:["'”’»]|\Z)""", re.DOTALL)
 
 
-@cache_by_text(most=4_096, longest=1_024)
+@cache_by_digest(most=4_096, longest=1_024)
 def language_of(text: str) -> str:
     """The code of the language that a text is written in ("en", "de", …); "" where it cannot be
     told.
@@ -89,7 +89,7 @@ def _count_function_words(text: str) -> Counter[str]:
     return Counter(found for word in words for found in weights.get(word, {}))
 
 
-@cache_by_text(most=4_096, longest=1_024)
+@cache_by_digest(most=4_096, longest=1_024)
 def script_of(text: str) -> str:
     """The script that most letters of a text are in, as ISO 15924 names it; "" for a text without
     letters and for scripts that are not listed.

@@ -18,10 +18,11 @@ from typing import Final, NamedTuple
 from callwright.language.detect import LONGEST, language_of, script_of
 from callwright.language.tokens import fold_text
 from callwright.language.vocabulary import Vocabulary
-from callwright.nouns.memo import cache_by_text
+from callwright.nouns.memo import cache_by_digest
 
 NUMBER_PACKS: Final = ("ar", "de", "en", "es", "zh")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _SEPARATES = re.compile(r"[.,;:!?()\n،؛。，、；：！？]")
 _MOST_PARTS = 40
 _MOST_FIGURES = 4  # words on a side of a point
@@ -160,11 +161,18 @@ class NumberWords:
             yield [*parts, *(part for sign in signs for part in self._parts[sign])]
 
     def _iter_words(self, text: str) -> Iterator[list[Part]]:
-        """The parts of words that stand next to each other, joiners among them."""
+        """The parts of words that stand next to each other, joiners among them. Of a text without
+        a word of number there are none: its figures are not read here.
+        """
+        read = ((word, self._read_word(word)) for word in {*_LETTERS.findall(text)})
+        known = {word: parts for word, parts in read if parts}
+        if all(part == _JOINER for parts in known.values() for part in parts):
+            return
         run: list[Part] = []
         end = 0
         for found in _TOKEN.finditer(text):
-            parts = self._read_word(found[0])
+            word = found[0]
+            parts = self._read_word(word) if word[0].isdigit() else known.get(word, ())
             if run and (not parts or _SEPARATES.search(text, end, found.start())):
                 yield run
                 run = []
@@ -332,7 +340,7 @@ def group_sizes(text: str, codes: Iterable[str]) -> frozenset[float]:
 def _number_reader(code: str) -> Callable[[str], frozenset[float]] | None:
     """The reader of a language's number words: a conversation is read again with every reply."""
     words = number_words(code)
-    return cache_by_text(most=4_096, longest=1_024)(words.read) if words is not None else None
+    return cache_by_digest(most=4_096, longest=1_024)(words.read) if words is not None else None
 
 
 def read_number_signs(text: str) -> frozenset[float]:

@@ -1,5 +1,5 @@
 """Remembers the results of a function of a text: of many short texts, and of the last few long
-ones.
+ones or, where the results are small, of many under their digests.
 
 Names and descriptions recur. The text of a message, or of a call that writes a file, does not.
 Remembered like a name, it would pile up in a process that runs for months.
@@ -7,8 +7,10 @@ Remembered like a name, it would pile up in a process that runs for months.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache, wraps
+from hashlib import blake2b
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -26,6 +28,35 @@ def cache_by_text(most: int, longest: int) -> Callable[[Callable[[str], T]], Cal
         @wraps(function)
         def remembering(text: str) -> T:
             return short(text) if len(text) <= longest else long(text)
+
+        return remembering
+
+    return decorated
+
+
+def cache_by_digest(most: int, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Decorates a pure function that makes something small of one text: what it gives is remembered
+    for the ``most`` last texts of at most ``longest`` characters, and for as many longer ones. Of
+    those the digest is kept and never the text.
+
+    The texts of a conversation come again with every turn.
+    """
+
+    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
+        short = lru_cache(most)(function)
+        made: OrderedDict[bytes, T] = OrderedDict()
+
+        @wraps(function)
+        def remembering(text: str) -> T:
+            if len(text) <= longest:
+                return short(text)
+            digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+            value = made[digest] if digest in made else function(text)
+            made[digest] = value
+            made.move_to_end(digest)
+            if len(made) > most:
+                made.popitem(last=False)
+            return value
 
         return remembering
 

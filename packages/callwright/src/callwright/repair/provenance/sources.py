@@ -25,7 +25,7 @@ from callwright.language.tokens import (
     squash_text,
     with_ascii_digits,
 )
-from callwright.nouns.memo import cache_by_text
+from callwright.nouns.memo import cache_by_digest
 from callwright.nouns.types import Json, Message, ToolResult, to_canonical_json
 from callwright.repair.provenance.echoes import (
     fold_arguments,
@@ -437,7 +437,7 @@ class ProvenanceIndex:
         return named and (float(day.day) in self._numbers or not days.isdisjoint(self._words))
 
 
-@cache_by_text(most=4_096, longest=1_024)
+@cache_by_digest(most=4_096, longest=1_024)
 def find_told_clocks(text: str) -> tuple[Clock, ...]:
     """The times of day with minutes that a text tells in words, in order: "half past six". A whole
     hour is no more than its number.
