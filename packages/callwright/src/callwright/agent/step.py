@@ -473,12 +473,3 @@ def _make_result_key(result: ToolResult) -> str:
     """Return a key that is the same for equal calls with equal results."""
     said = result.failure.message if result.failure is not None else result.content
     return to_canonical_json([result.tool, result.arguments, result.ok, said])
-
-
-class Policy(Protocol):
-    """Decides what to call, action by action, until nothing more is to be called."""
-
-    @property
-    def name(self) -> str: ...
-
-    def steps(self, context: StepContext) -> Steps[None]: ...
