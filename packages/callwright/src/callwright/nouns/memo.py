@@ -36,27 +36,27 @@ def cache_by_text(most: int, longest: int) -> Callable[[Callable[[str], T]], Cal
 
 def cache_by_digest(most: int, longest: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Decorates a pure function that makes something small of one text: what it gives is remembered
-    for the ``most`` last texts of at most ``longest`` characters, and for as many longer ones. Of
-    those the digest is kept and never the text.
+    for the ``most`` last texts of at most ``longest`` characters, and for as many longer ones, the
+    first of which goes first. Of those the digest is kept and never the text.
 
     The texts of a conversation come again with every turn.
     """
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         short = lru_cache(most)(function)
-        made: OrderedDict[bytes, T] = OrderedDict()
+        made: OrderedDict[bytes, tuple[T]] = OrderedDict()
 
         @wraps(function)
         def remembering(text: str) -> T:
             if len(text) <= longest:
                 return short(text)
             digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).digest()
-            value = made[digest] if digest in made else function(text)
-            made[digest] = value
-            made.move_to_end(digest)
-            if len(made) > most:
-                made.popitem(last=False)
-            return value
+            found = made.get(digest)
+            if found is None:
+                found = made[digest] = (function(text),)
+                if len(made) > most:
+                    made.popitem(last=False)
+            return found[0]
 
         return remembering
 
