@@ -321,3 +321,23 @@ def test_what_is_added_to_a_choice_can_be_called(
         for need in found.needs(tool):
             able = {link.producer for link in found.providers(need)}
             assert not able or able & names
+
+
+@pytest.mark.parametrize(
+    ("lister", "takes", "wanted", "is_provider"),
+    [
+        ("list_orders", ("customer",), "order_id", True),
+        ("searchMessages", (), "message_id", True),
+        ("list_all_orders", (), "order_id", True),
+        ("list_order_comments", (), "order_id", False),  # it lists comments
+        ("list_orders", ("order_id",), "order_id", False),
+        ("get_order", ("id",), "order_id", False),  # which takes what it would give
+        ("list_orders", (), "order_note", False),
+    ],
+)
+def test_a_list_of_things_has_their_ids_where_their_name_can_be_a_verb(
+    lister: str, takes: tuple[str, ...], wanted: str, is_provider: bool
+) -> None:
+    tools = [_tool(lister, takes, effects=READ), change := _tool("update_it", (wanted,))]
+    found = Prerequisites.among(tools, "Twenty, please.", documented=True)
+    assert [link.producer for link in found.of(change)] == [lister] * is_provider

@@ -45,6 +45,7 @@ DEPTH = 4  # prerequisites of prerequisites that are looked at; what is deeper c
 _LOOKED_UP = ENGLISH.pattern("parameters.looked_up")
 _EVERYWHERE = ENGLISH.words("parameters.everywhere")
 _SAID_OF_ONE = ENGLISH.words("parameters.said_of_one")
+_NAMING = frozenset(kind for kind, stage in STAGES.items() if stage <= 1)  # verbs of a read
 _READING = frozenset(kind for kind, stage in STAGES.items() if stage <= 2)
 
 _VALUE = re.compile(
@@ -216,16 +217,27 @@ def _has_same_requirement(given: Profile, need: Need) -> bool:
 
 def _find_documented_link(tool: Tool, need: Need) -> Link | None:
     """The link from a tool that is named after the thing whose identifier is needed, and whose
-    description speaks of such an identifier: ``find_part``, "returns code, name, price".
+    description speaks of such an identifier: ``find_part``, "returns code, name, price". A list of
+    orders has their ids without saying so, as a list of invoices has theirs.
     """
     given, name = get_profile(tool), need.field.name
     if given.declares_output or len(name) < 2 or _has_same_requirement(given, need):
         return None
     entity, kind = frozenset(name[:-1]), name[-1]
-    if not entity <= given.subject or kind not in given.about:
+    speaks_of_it = entity <= given.subject and kind in given.about
+    if not speaks_of_it and not (need.field.identifies and entity == _find_listed_things(given)):
         return None
     output = Field((kind,), name, given.subject, frozenset(), declared=False)
     return Link(tool.name, need.consumer.name, output, need.field, LEAST)
+
+
+def _find_listed_things(given: Profile) -> frozenset[str]:
+    """The things that a tool lists or searches where every word of its name can be a verb, so that
+    its subject is empty: ``list_orders``.
+    """
+    if given.subject or STAGES.get(given.verb) != 0:
+        return frozenset()
+    return frozenset(word for word in given.called if find_verb_kind(word) not in _NAMING)
 
 
 def link_prerequisites(

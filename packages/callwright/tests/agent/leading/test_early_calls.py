@@ -126,3 +126,32 @@ def test_a_call_is_made_once_it_was_made_behind_what_it_waited_for() -> None:
     assert call.is_made([before, found, after])
     assert not call.is_made([found, ToolResult("r2", "create_order", {"quantity": 3}, {})])
     assert not call.is_made([])
+
+
+def test_a_name_in_a_result_is_no_identifier_of_another_tool() -> None:
+    listing = Tool(
+        "list_orders",
+        "List the orders of a customer.",
+        {"properties": {"customer_id": TEXT}, "required": ["customer_id"]},
+        effects=READ,
+    )
+    cancel = Tool(
+        "cancel_order",
+        "Cancel an order.",
+        {"properties": {"order_id": TEXT}, "required": ["order_id"]},
+        effects=WRITE,
+    )
+    tools = (FIND, listing, cancel)
+    record: JsonObject = {"id": "K-17", "name": "Hansen Bygg", "last_order_id": "O-5001"}
+    came = ToolResult("r1", "find_customer", {"name": "Hansen"}, [record])
+    facts = RunFacts(RunState(Asked("Cancel Hansen's order"), tools, results=[came]))
+    made = StepContext(
+        query="Cancel Hansen's order",
+        tools=tools,
+        planner=FixedPlan([]),
+        facts=facts,
+        mode="schema",
+    )
+    for value, is_early in (("Hansen Bygg", True), ("O-5001", False), ("O-1", True)):
+        split = split_early([ToolCall("", "cancel_order", {"order_id": value})], made)
+        assert [one.givers for one in split.early] == [(listing,)] * is_early, value

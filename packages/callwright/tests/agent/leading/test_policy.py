@@ -417,3 +417,39 @@ def test_another_lookup_is_asked_for_where_one_came_to_nothing(
     assert sent == ["get_part"] * is_asked, questions
     if is_asked:
         assert "called now: get_part." in questions[-1], "no write is offered"
+
+
+def test_what_a_lookup_lacks_is_looked_up_before_it() -> None:
+    def takes(**parts: str) -> dict[str, Any]:
+        return {"properties": {k: {"type": v} for k, v in parts.items()}, "required": [*parts]}
+
+    find = Tool("find_customer", "Find customers. Returns id.", takes(name="string"), effects=READ)
+    listing = Tool("list_orders", "List orders.", takes(customer_id="string"), effects=READ)
+    change = Tool("update_order", "Change an order.", takes(order_id="string"), effects=WRITE)
+    tools = (find, listing, change)
+
+    def call(tool: str, **arguments: str) -> str:
+        return json.dumps({"useful": [tool], "calls": [{"tool": tool, "arguments": arguments}]})
+
+    def seen(*replies: str) -> list[str]:
+        facts = RunFacts(RunState(Asked("Change the order of Hansen Bygg"), tools))
+        planner = FixedPlan(["find_customer", "list_orders", "update_order"])
+        made = StepContext(
+            query="Change the order of Hansen Bygg",
+            tools=tools,
+            planner=planner,
+            facts=facts,
+            mode="schema",
+        )
+        return run(LeadPolicy(Parts(layers=False)), made, *replies)
+
+    early = call("update_order", order_id="O-1"), call("list_orders", customer_id="K-1")
+    asked = [
+        "ask bind find_customer list_orders update_order",
+        "ask bind list_orders",
+        "ask bind find_customer",
+    ]
+    found = seen(*early, call("find_customer", name="Hansen Bygg"))
+    assert found[:4] == [*asked, "call find_customer"]
+    none = seen(*early, NOTHING)
+    assert none[:4] == [*asked, "call update_order"], "for the rules to judge; no read of K-1"

@@ -256,6 +256,19 @@ def test_a_code_in_a_description_is_no_source_of_a_write(part: JsonObject) -> No
     assert held(writing(part_code={**part, "default": "A-100"}), call, "Order a lamp.") == []
     reading = Tool("look", "", writing(part_code=part).input_schema)
     assert held(reading, call, "Look at a desk lamp.") == [], "a read does no harm"
+    said = "Look at a lamp."
+    found = find_inventions(call, reading, ProvenanceIndex(said), [said], looked_up={"part_code"})
+    assert [one.key for one in found] == ["part_code"], "another read gives such codes"
+
+
+@pytest.mark.parametrize(("value", "is_held"), [("K-17", True), ("primary", False)])
+def test_where_a_read_gives_the_values_a_code_in_a_description_is_an_example(
+    value: str, *, is_held: bool
+) -> None:
+    about = "Number of the customer, as K-17. Use primary for your own"
+    tool = Tool("look", "", writing(id={"type": "string", "description": about}).input_schema)
+    found = find_inventions({"id": value}, tool, ProvenanceIndex(""), [""], looked_up={"id"})
+    assert bool(found) is is_held
 
 
 def test_what_is_looked_up_stands_in_one_piece() -> None:

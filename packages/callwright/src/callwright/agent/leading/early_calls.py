@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from callwright.agent.step import StepContext
-from callwright.dataflow.flow import get_profile
+from callwright.dataflow.flow import ID_WORDS, get_profile
 from callwright.dataflow.lookups import find_lookups
 from callwright.dataflow.prerequisites import find_needs, is_looked_up
 from callwright.language.tokens import split_identifier
@@ -25,7 +25,7 @@ from callwright.nouns.types import (
     iter_scalars,
     to_canonical_json,
 )
-from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
 from callwright.schema.compiled import compiled_for
 
 
@@ -186,7 +186,8 @@ class _EarlyFinder:
         if isinstance(value, dict | list | bool):
             return False
         if is_needed:
-            return all(_fold(leaf.value) != _fold(value) for leaf in self._sources.leaves)
+            leaves = self._sources.leaves
+            return not any(_fold(x.value) == _fold(value) and _may_identify(x) for x in leaves)
         return not self._sources.holds(value)
 
     def reads_made_up(self, call: ToolCall) -> bool:
@@ -199,6 +200,14 @@ class _EarlyFinder:
         keys = (field.path[0] for field in fields if field.required and is_looked_up(field))
         values = [given[key] for key in keys if isinstance(given.get(key), str)]
         return any(not self._sources.holds(value) for value in values)
+
+
+def _may_identify(leaf: Leaf) -> bool:
+    """Return True for a value of a result that can be an identifier: it has a figure, or stands in a
+    list or under a name that says so. The name of a customer is none.
+    """
+    named = split_identifier(leaf.path[-1])[-1:] if leaf.path else []
+    return not named or named[0] in ID_WORDS or any(map(str.isdigit, str(leaf.value)))
 
 
 def collect_known(context: StepContext) -> str:

@@ -36,6 +36,7 @@ from callwright.agent.leading.wanted import find_wanted
 from callwright.agent.select import build_request, find_closest, find_mentioned, read_selection
 from callwright.agent.step import BindStep, StepContext, Steps, ask, execute
 from callwright.dataflow.prerequisites import (
+    DEPTH,
     Prerequisites,
     add_producers,
     find_needs,
@@ -373,17 +374,30 @@ class LeadPolicy:
         """Have what the calls need looked up; where nobody looks it up they go as they are, for the
         rules to judge.
         """
-        givers = {giver.name: giver for one in early for giver in one.givers}
-        allowed = (*givers, *(one.call.tool for one in early))
-        free = [giver for giver in givers.values() if is_plain_lookup(giver)]
-        lookups = [ToolCall("", giver.name, {}) for giver in free]
-        if not free:
-            step = BindStep("layer", open_points=[one.render() for one in early])
-            bound = yield from context.bind(tuple(givers.values()), step)
-            lookups = [call for call in bound.calls if not any(one.holds(call) for one in early)]
+        lookups = yield from self._list_lookups(context, early)
+        names = (giver.name for one in early for giver in one.givers)
+        allowed = (*names, *(call.tool for call in (*lookups, *(one.call for one in early))))
         if lookups:
             yield from execute(lookups, allowed)
         yield from execute([one.call for one in early], allowed)
+
+    def _list_lookups(
+        self, context: StepContext, early: Sequence[EarlyCall], depth: int = DEPTH
+    ) -> Steps[list[ToolCall]]:
+        """The calls that look up what these need. Where each of those comes too early itself, for
+        the order's number stands in a list that needs the customer's, what it lacks is looked up.
+        """
+        givers = {giver.name: giver for one in early for giver in one.givers}
+        free = [giver for giver in givers.values() if is_plain_lookup(giver)]
+        if free:
+            return [ToolCall("", giver.name, {}) for giver in free]
+        step = BindStep("layer", open_points=[one.render() for one in early])
+        bound = yield from context.bind(tuple(givers.values()), step)
+        new = [call for call in bound.calls if not any(one.holds(call) for one in early)]
+        ready, still_early, _ = split_early(new, context)
+        if ready or not still_early or not depth:
+            return ready
+        return (yield from self._list_lookups(context, still_early, depth - 1))
 
     def _choose(self, context: StepContext) -> Steps[tuple[Tool, ...]]:
         tools = context.tools

@@ -113,9 +113,7 @@ class ValueJudge:
                 known = self._said, self._near, self._looked_up, self._tool, self._call
                 return ValueJudge(bare, *known).holds(key, value, node)
         role = self._find_role(key, value, node)
-        # a code in a description is an example, in whatever words: no write is made with it
-        is_code = _is_numbered(key, value) and self._is_declared_write()
-        is_given = is_set_by_schema if is_code else is_schema_value
+        is_given = is_set_by_schema if self._may_be_example(key, value) else is_schema_value
         if is_given(value, node):
             return True
         if not role:
@@ -136,6 +134,15 @@ class ValueJudge:
             return all(is_stated_mail(one, self._sources) for one in list_mails(value) or [value])
         is_day = role in _DAYS and self._sources.holds_day(value)
         return is_day or self._sources.holds_apart(value) or self._holds_derived(key, value, role)
+
+    def _may_be_example(self, key: str, value: Json) -> bool:
+        """Return True for a code that is an example where a description names it, in whatever words:
+        no write is made with it, and no call at all where a read gives such values. A word, such as
+        "primary", may be named to be used.
+        """
+        if key in self._looked_up:
+            return isinstance(value, str) and bool(_DIGITS.search(value))
+        return self._is_declared_write() and _is_numbered(key, value)
 
     def _is_unfilled(self, value: Json, node: Node) -> bool:
         """Return True for a text that stands for a value which is not there, as "unknown" does,

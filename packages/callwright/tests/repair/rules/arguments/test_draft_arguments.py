@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from callwright.nouns.types import JsonObject, Tool, ToolCall
+import callwright
+from callwright.nouns.types import READ, WRITE, JsonObject, Tool, ToolCall
 from callwright.repair.context import RepairContext
 from callwright.repair.draft import Drafts
 from callwright.repair.result import Settings
@@ -56,3 +57,16 @@ def test_nothing_was_changed_where_nothing_is_taken_edited_or_dropped() -> None:
     assert change is not None
     assert [(e.before, e.after) for e in change.edits] == [(2, 3), (3, None)]
     assert [call.arguments for call in change.calls.values()] == [{}]
+
+
+def test_a_name_is_no_identifier_that_an_offered_read_gives() -> None:
+    def takes(key: str) -> JsonObject:
+        return {"properties": {key: {"type": "string"}}, "required": [key]}
+
+    orders = Tool("list_orders", "List the orders of a customer.", takes("name"), effects=READ)
+    cancel = Tool("cancel_order", "Cancel an order.", takes("order_id"), effects=WRITE)
+    reply = '{"name": "cancel_order", "arguments": {}}'
+    named = callwright.refine(reply, [orders, cancel], query="Cancel the order of Hansen Bygg.")
+    assert [call.arguments for call in named.calls] in ([], [{}])
+    stated = callwright.refine(reply, [orders, cancel], query="Cancel the order ID O-5001.")
+    assert [call.arguments for call in stated.calls] == [{"order_id": "O-5001"}]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
+from callwright.dataflow.lookups import find_lookups
 from callwright.language import ENGLISH
 from callwright.nouns.errors import ViolationKind
 from callwright.nouns.types import Json, JsonObject, to_canonical_json
@@ -136,12 +137,20 @@ class DraftArguments:
         found = extracted.Candidate(found.value if spelled is NONE else spelled, found.kind)
         sure = found.confidence(alone=not self.others)
         is_named = found.is_named and says_of_what(key)
+        is_named = is_named and not (self.writes and self._may_name_another(key, found.value))
         is_guess = self.writes and not (is_named and self._is_said_for_one(key, found, used))
         if is_guess or sure < self.situation.settings.least:
             said = f"'{key}' may be {to_canonical_json(found.value)[:80]}, the only such value that was said"
             self.abstain(key, sure, found.value, said)
             return None
         return found
+
+    def _may_name_another(self, key: str, value: Json) -> bool:
+        """Return True for a value without a figure where a read that is offered gives identifiers:
+        in "the order of Hansen Bygg" it is the customer's name and no order's number.
+        """
+        lookups = find_lookups(self.situation.tools).get(self.tool.name, {})
+        return key in lookups and not any(map(str.isdigit, str(value)))
 
     def _is_said_for_one(self, key: str, found: extracted.Candidate, used: list[Json]) -> bool:
         """Return False if the conversation states a value for another parameter as well, which the
