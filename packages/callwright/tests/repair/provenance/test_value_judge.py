@@ -363,3 +363,23 @@ def test_a_time_that_the_documentation_gives_is_not_judged() -> None:
     assert held(writing(start={**TIMED, "description": "9:00 if none is said"}), call, said) == []
     assert held(writing("Begins at the next free slot.", start=TIMED), call, said) == []
     assert held(writing(start=TIMED), call, said) == ["start"]
+
+
+@pytest.mark.parametrize(
+    ("record", "is_held"),
+    [
+        ({"customer_id": "K-17", "name": "Hansen Bygg"}, True),
+        ({"name": "Hansen Bygg"}, False),  # the name may be all that there is
+        ({"id": "Hansen Bygg", "name": "Hansen Bygg"}, False),
+    ],
+)
+def test_the_name_of_a_record_with_an_identifier_is_no_other_identifier(
+    record: JsonObject, *, is_held: bool
+) -> None:
+    said = "Cancel the order of Hansen Bygg."
+    came = ToolResult("r1", "find_customer", {"name": "Hansen"}, [record])
+    sources, tool = ProvenanceIndex(said, (), [came]), writing(order_id={"type": "string"})
+    found = find_inventions(
+        {"order_id": "Hansen Bygg"}, tool, sources, [said], looked_up={"order_id"}
+    )
+    assert bool(found) is is_held

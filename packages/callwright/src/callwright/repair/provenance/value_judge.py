@@ -48,7 +48,7 @@ from callwright.repair.provenance.hosts import (
 )
 from callwright.repair.provenance.mails import is_stated_mail, list_mails
 from callwright.repair.provenance.readable import can_read_numbers, speaks_of_one
-from callwright.repair.provenance.sources import ProvenanceIndex
+from callwright.repair.provenance.sources import Leaf, ProvenanceIndex
 from callwright.repair.provenance.spans import NamedDay, find_named_day, find_near_days, find_span
 from callwright.repair.provenance.unsaid_days import UnsaidDays, find_todays
 from callwright.schema.compiled import Node
@@ -124,6 +124,8 @@ class ValueJudge:
             return not is_judged or self._number(float(value), key, node)
         if not isinstance(value, str) or not value:
             return True
+        if role == _LOOKED_UP and self._names_a_record(value):
+            return False
         if role in _HOST_ROLES:
             value = decode_stated_labels(value, self._sources.texts)
         if role in _DAYS and (self.is_other_day(value) or self._is_unsaid_day(key, value, node)):
@@ -134,6 +136,17 @@ class ValueJudge:
             return all(is_stated_mail(one, self._sources) for one in list_mails(value) or [value])
         is_day = role in _DAYS and self._sources.holds_day(value)
         return is_day or self._sources.holds_apart(value) or self._holds_derived(key, value, role)
+
+    def _names_a_record(self, value: str) -> bool:
+        """Return True for a text that results have only as the name of records with an identifier of
+        their own: no other tool's identifier is it.
+        """
+        leaves = self._sources.leaves
+        named = [leaf for leaf in leaves if leaf.value == value and leaf.path]
+        held = {(leaf.result, leaf.path[:-1]) for leaf in leaves if _is_identifying(leaf)}
+        return bool(named) and all(
+            not _is_identifying(leaf) and (leaf.result, leaf.path[:-1]) in held for leaf in named
+        )
 
     def _may_be_example(self, key: str, value: Json) -> bool:
         """Return True for a code that is an example where a description names it, in whatever words:
@@ -547,6 +560,10 @@ def _is_numbered(key: str, value: Json) -> bool:
     return (
         isinstance(value, str) and _CODE.fullmatch(value) is not None and is_identifier(key, value)
     )
+
+
+def _is_identifying(leaf: Leaf) -> bool:
+    return bool(leaf.path) and split_identifier(leaf.path[-1])[-1:] in (("id",), ("uuid",))
 
 
 def _is_listed(value: str, node: Node) -> bool:
