@@ -143,8 +143,10 @@ class ValueJudge:
         """
         leaves = self._sources.leaves
         named = [leaf for leaf in leaves if leaf.value == value and leaf.path]
+        if not named:
+            return False
         held = {(leaf.result, leaf.path[:-1]) for leaf in leaves if _is_identifying(leaf)}
-        return bool(named) and all(
+        return all(
             not _is_identifying(leaf) and (leaf.result, leaf.path[:-1]) in held for leaf in named
         )
 
