@@ -2,7 +2,7 @@
 """From a fresh clone to a working Callwright, with nothing but Python 3.11+ and a package index.
 
     python3 start.py             set everything up and run the main job on the embedded model
-    python3 start.py test        set everything up and run the checks and the tests (a quarter of an hour on two slow cores)
+    python3 start.py test        set everything up and run the checks and the tests (a quarter of an hour on two cores)
     python3 start.py test -m heavy     only the heavier tests, which CI adds
     python3 start.py prove       list soaks, fuzzing and boards with their last figures
     python3 start.py prove NAME  set everything up and run one; its figure is kept in docs/results
